@@ -1,0 +1,115 @@
+/* A context: everything a computation needs from its surroundings. Memory, time, messages,
+ * threads and devices all come through it; the library keeps no state outside.
+ *
+ * Threads: a context may be used from several threads at once. Callbacks must not call back into
+ * the context that calls them. */
+#ifndef MOTET_CONTEXT_H
+#define MOTET_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <motet/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct motet_context motet_context;
+
+/* Memory. `allocate` returns NULL when it cannot; blocks must be aligned for any C type.
+ * `release` gets the size that was asked for. Both may be called from any thread. */
+typedef struct motet_allocator {
+    void *(*allocate)(size_t bytes, void *user);
+    void (*release)(void *block, size_t bytes, void *user);
+    void *user;
+} motet_allocator;
+
+/* Time in nanoseconds from any fixed origin; must not go backwards. */
+typedef struct motet_clock {
+    int64_t (*now)(void *user);
+    void *user;
+} motet_clock;
+
+typedef enum motet_log_level {
+    MOTET_LOG_ERROR,
+    MOTET_LOG_WARNING,
+    MOTET_LOG_INFO,
+    MOTET_LOG_DEBUG
+} motet_log_level;
+
+/* `component` is the part that speaks ("ct.scan"); `text` one line without a line end. */
+typedef void motet_log_fn(motet_log_level level, const char *component, const char *text,
+                          void *user);
+
+typedef struct motet_progress {
+    const char *phase; /* what is being done ("reconstruct") */
+    int64_t done, total; /* in rows of the phase; total may be 0 when unknown */
+    double seconds;      /* since the phase began */
+} motet_progress;
+
+typedef enum motet_go { MOTET_GO_ON, MOTET_STOP } motet_go;
+
+/* Called on the thread that waits for the result, at most every 50 ms and at the end of a phase.
+ * MOTET_STOP cancels the run: the call then answers MOTET_CANCELLED and its outputs are untouched. */
+typedef motet_go motet_progress_fn(const motet_progress *progress, void *user);
+
+/* Instruction sets the CPU kernels are compiled for. All give the same bits. */
+typedef enum motet_isa { MOTET_ISA_AUTO, MOTET_ISA_BASE, MOTET_ISA_V3, MOTET_ISA_V4 } motet_isa;
+
+typedef struct motet_context_options {
+    uint32_t size;             /* sizeof(motet_context_options), set by _init */
+    motet_allocator allocator; /* all NULL: malloc and free */
+    motet_clock clock;         /* all NULL: the monotonic clock */
+    motet_log_fn *log;         /* NULL: silent */
+    void *log_user;
+    motet_progress_fn *progress; /* NULL: none */
+    void *progress_user;
+    const char *devices;  /* NULL or "cpu"; "auto": the GPUs if there are any, else the CPU */
+    int threads;          /* of the CPU device; 0: one for each processor this process may use */
+    motet_isa isa;        /* AUTO: the best this processor has */
+    int64_t chunk;        /* rows of the outermost axis in one chunk; 0: chosen. Never changes bits */
+    uint64_t host_memory; /* the most bytes the context may hold at once; 0: no bound */
+} motet_context_options;
+
+MOTET_API void motet_context_options_init(motet_context_options *options);
+
+/* NULL options: the defaults. BAD_ARGUMENT: threads < 0 or > 4096, chunk < 0, unknown device;
+ * UNSUPPORTED: an ISA this processor lacks; NO_MEMORY. */
+MOTET_API motet_status motet_context_create(const motet_context_options *options,
+                                            motet_context **out);
+/* Everything made with the context must be freed before it. NULL is legal. */
+MOTET_API void motet_context_free(motet_context *context);
+
+/* The last failure in this context: what failed, with the values that were wrong. */
+typedef struct motet_error {
+    motet_status status;
+    char message[512]; /* one line */
+    const char *file;  /* where in Motet's source */
+    int line;
+    int device;    /* -1: none */
+    int64_t chunk; /* -1: none */
+    int native;    /* errno or the device's own code; 0: none */
+} motet_error;
+
+MOTET_API void motet_context_error(const motet_context *context, motet_error *out);
+
+/* Asks every run of this context to stop; a run that begins later is not touched. Safe to call
+ * from a signal handler and from any thread. */
+MOTET_API void motet_context_cancel(motet_context *context);
+
+typedef struct motet_memory {
+    uint64_t now;  /* bytes held */
+    uint64_t peak; /* the most held at once since the context was made */
+    uint64_t blocks; /* allocations alive */
+} motet_memory;
+
+MOTET_API void motet_context_memory(const motet_context *context, motet_memory *out);
+
+/* Version of the library, "0.1.0". */
+MOTET_API const char *motet_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,164 @@
+/* Computed tomography: parallel beam.
+ *
+ * Geometry. The world is (x, y, z), millimetres or any one length unit; results are per that unit.
+ * View k looks along (-sin a_k, cos a_k, 0); the detector's u axis is (cos a_k, sin a_k, 0), its v
+ * axis is +z. The rotation axis is z. Column u of the detector lies at (u - centre) * pitch_u
+ * along the u axis. Voxel (iz, iy, ix) is a box of size voxel around
+ * ((ix - (nx-1)/2) * voxel, (iy - (ny-1)/2) * voxel); slice iz sees detector row iz and no other.
+ *
+ * Arrays: volume (z, y, x); sinogram (view, u, v) with v fastest, so slices lie side by side. float32.
+ *
+ * The projector is Siddon's: a ray's value is the sum over voxels of value times chord length
+ * (R. L. Siddon, Med. Phys. 12(2):252, 1985). Back-projection is its exact transpose. */
+#ifndef MOTET_CT_H
+#define MOTET_CT_H
+
+#include <motet/array.h>
+#include <motet/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct motet_ct_geometry motet_ct_geometry;
+
+typedef struct motet_ct_parallel {
+    uint32_t size;
+    int64_t views, columns, rows; /* of the sinogram: (views, columns, rows) */
+    const double *angles;         /* radians, one per view, any order; copied */
+    double pitch;                 /* of a column, in length units */
+    double centre;                /* column of the rotation axis, 0-based, may be fractional;
+                                     NaN: (columns - 1) / 2 */
+    int64_t nx, ny;               /* voxels of a slice; 0: columns */
+    double voxel;                 /* size of a voxel; 0: the pitch */
+} motet_ct_parallel;
+
+MOTET_API void motet_ct_parallel_init(motet_ct_parallel *parallel);
+/* BAD_ARGUMENT names the field, its value and what was expected: sizes < 1, pitch or voxel not
+ * positive and finite, a non-finite angle, a centre more than 10 detector widths away.
+ * Warns (log) when the angles look like degrees. */
+MOTET_API motet_status motet_ct_geometry_parallel(motet_context *context,
+                                                  const motet_ct_parallel *parallel,
+                                                  motet_ct_geometry **out);
+MOTET_API void motet_ct_geometry_free(motet_ct_geometry *geometry);
+
+/* sinogram = A volume; volume = transpose(A) sinogram. Shapes: volume (rows, ny, nx), sinogram
+ * (views, columns, rows); else BAD_SHAPE. */
+MOTET_API motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *volume,
+                                        motet_array *sinogram);
+MOTET_API motet_status motet_ct_backproject(motet_ct_geometry *geometry,
+                                            const motet_array *sinogram, motet_array *volume);
+
+/* X(name, number, text) */
+#define MOTET_CT_WINDOW_LIST(X)                                                                    \
+    X(RAM_LAK, 0, "ram-lak")                                                                       \
+    X(SHEPP_LOGAN, 1, "shepp-logan")                                                               \
+    X(COSINE, 2, "cosine")                                                                         \
+    X(HAMMING, 3, "hamming")                                                                       \
+    X(HANN, 4, "hann")
+
+typedef enum motet_ct_window {
+#define MOTET_CT_WINDOW_ENUM(name, number, text) MOTET_CT_##name = number,
+    MOTET_CT_WINDOW_LIST(MOTET_CT_WINDOW_ENUM)
+#undef MOTET_CT_WINDOW_ENUM
+} motet_ct_window;
+
+typedef struct motet_ct_filter_options {
+    uint32_t size;
+    motet_ct_window window;
+    double cutoff; /* fraction of the Nyquist frequency above which nothing passes, (0, 1]; default 1 */
+    int64_t pad;   /* columns by which each end is continued with its edge value; default 0 */
+} motet_ct_filter_options;
+
+MOTET_API void motet_ct_filter_options_init(motet_ct_filter_options *options);
+
+/* Ramp-filters each detector row (band-limited ramp sampled in space: Kak and Slaney, Principles
+ * of Computerized Tomographic Imaging, 1988, eq. 3.3.61), linear convolution; output in the input's units per length. In
+ * place is legal (output == input). */
+MOTET_API motet_status motet_ct_filter(motet_ct_geometry *geometry,
+                                       const motet_ct_filter_options *options,
+                                       const motet_array *sinogram, motet_array *filtered);
+
+/* Filtered back-projection: the volume's attenuation per length unit. Views are weighted by the angle
+ * they stand for (half the distance to their neighbours modulo pi), so uneven and > 180 degree
+ * scans are right. Each chord-weighted back-projection is normalised by the area of a voxel over the pitch. */
+MOTET_API motet_status motet_ct_fbp(motet_ct_geometry *geometry,
+                                    const motet_ct_filter_options *options,
+                                    const motet_array *sinogram, motet_array *volume);
+
+/* Rotation axis from a sinogram (view, u, v) of at least about 180 degrees: 0-based column. `quality` in [0, 1] is how far the best centre stands out. */
+MOTET_API motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
+                                            const double *angles, double *centre,
+                                            double *quality);
+
+/* ---- Scans: raw counts in files ---- */
+
+typedef struct motet_ct_scan motet_ct_scan;
+
+typedef struct motet_ct_scan_options {
+    uint32_t size;
+    const char *flats, *darks; /* files; NULL: those of the scan's own file (DataExchange, NXtomo) */
+    const char *angles;        /* "start:stop" in degrees, evenly spaced, stop included, or a file
+                                  (text: one angle in degrees per line; .npy); NULL: the file's own */
+    int line_integrals; /* 1: the data are line integrals already: no flats, darks, logarithm */
+} motet_ct_scan_options;
+
+typedef struct motet_ct_scan_info {
+    char format[32]; /* "DataExchange", "NXtomo", "tiff", ... */
+    int64_t views, rows, columns, flats, darks;
+    motet_type type;
+    double first_angle, last_angle; /* radians */
+    double pitch;                   /* length units (mm); 0: the file does not say */
+} motet_ct_scan_info;
+
+MOTET_API void motet_ct_scan_options_init(motet_ct_scan_options *options);
+/* HDF5: /exchange/{data,data_white,data_dark,theta} or NXtomo with image_key. Other stores: (view, v, u)
+ * for TIFF, MHA and HDF5, (view, u, v) for NPY. `options` may be NULL. */
+MOTET_API motet_status motet_ct_scan_open(motet_context *context, const char *path,
+                                          const motet_ct_scan_options *options,
+                                          motet_ct_scan **out);
+MOTET_API void motet_ct_scan_describe(const motet_ct_scan *scan, motet_ct_scan_info *out);
+/* views angles in radians; lives as long as the scan. */
+MOTET_API const double *motet_ct_scan_angles(const motet_ct_scan *scan);
+/* Line integrals of detector rows [first, first + rows) as a sinogram (view, u, v): -log of (data - dark) / (flat - dark),
+ * the ratio clamped from below to 2^-20; values clamped are counted and warned about. */
+MOTET_API motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first,
+                                          motet_array *sinogram);
+MOTET_API void motet_ct_scan_free(motet_ct_scan *scan);
+
+/* ---- A whole reconstruction, slab by slab, from a scan to a store ---- */
+
+typedef struct motet_ct_recon_options {
+    uint32_t size;
+    motet_ct_filter_options filter;
+    double centre;       /* NaN: found from the middle rows */
+    int64_t first_row;   /* detector rows [first_row, first_row + rows); rows 0: all the rest */
+    int64_t rows;
+    int64_t nx, ny;      /* 0: columns */
+    double pitch;        /* detector pitch in length units; 0: the scan's, else 1 */
+    double voxel;        /* 0: the pitch */
+    double mask;         /* radius of the circle outside which voxels become 0, as a fraction of the
+                            half width of the slice; 0: no mask */
+    int64_t slab_rows;   /* rows reconstructed at once; 0: chosen from memory. Never changes bits */
+} motet_ct_recon_options;
+
+typedef struct motet_ct_recon_result {
+    double centre, centre_quality; /* quality 0 when the centre was given */
+    int64_t clamped;               /* measurements clamped before the logarithm */
+    double minimum, maximum;       /* of the volume */
+    char digest[33];               /* of the volume as float32 (rows, ny, nx) */
+} motet_ct_recon_result;
+
+MOTET_API void motet_ct_recon_options_init(motet_ct_recon_options *options);
+/* Receives each finished slab in ascending order: `rows` slices of (ny, nx) from row `first` of
+ * the volume. Any status but MOTET_OK ends the run with that status. */
+typedef motet_status motet_ct_slab_fn(int64_t first, int64_t rows, const float *slices,
+                                      void *user);
+MOTET_API motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_options *options,
+                                      motet_ct_slab_fn *slab, void *user,
+                                      motet_ct_recon_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,31 @@
+/* The devices of this machine and what runs did on them. */
+#ifndef MOTET_DEVICE_H
+#define MOTET_DEVICE_H
+
+#include <motet/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct motet_device_info {
+    char name[32];         /* as in --devices: "cpu", "cuda:0" */
+    char description[128]; /* "AMD EPYC, 2 threads, v4" */
+    int threads;           /* CPU: worker threads */
+    motet_isa isa;         /* CPU: the kernels in use */
+    uint64_t memory_total, memory_free; /* bytes */
+} motet_device_info;
+
+/* Devices of the context. */
+MOTET_API int motet_context_devices(const motet_context *context);
+MOTET_API motet_status motet_context_device(const motet_context *context, int index,
+                                            motet_device_info *out);
+
+/* "base", "v3", "v4", "auto"; and whether this processor can run it. */
+MOTET_API const char *motet_isa_text(motet_isa isa);
+MOTET_API int motet_isa_available(motet_isa isa);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,13 @@
+/* Motet: computations that outgrow one device, with one answer on any of them. */
+#ifndef MOTET_MOTET_H
+#define MOTET_MOTET_H
+
+#include <motet/array.h>
+#include <motet/context.h>
+#include <motet/ct.h>
+#include <motet/device.h>
+#include <motet/job.h>
+#include <motet/status.h>
+#include <motet/store.h>
+
+#endif

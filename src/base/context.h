@@ -1,0 +1,27 @@
+/* The context's inside. Only base and rt look in here; the rest uses fail.h, mem.h, log.h. */
+#ifndef MOTET_BASE_CONTEXT_H
+#define MOTET_BASE_CONTEXT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <motet/context.h>
+
+struct motet_context {
+    motet_context_options options; /* with the hooks filled in; `devices` is not kept */
+
+    pthread_mutex_t lock; /* guards error and report */
+    motet_error error;
+    struct report *report; /* see report.h */
+
+    atomic_uint_fast64_t held, held_peak, blocks; /* bytes, bytes, count */
+    atomic_uint_fast64_t cancelled;               /* how often cancel was asked for */
+
+    struct rt_devices *devices; /* opened by rt, see rt/devices.h */
+};
+
+/* Parts of motet_context_create that need no devices; rt adds those. */
+motet_status context_begin(const motet_context_options *options, motet_context **out);
+void context_end(motet_context *context);
+
+#endif

@@ -1,0 +1,57 @@
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/context.h"
+#include "base/fail.h"
+#include "base/report.h"
+
+enum { LINE_BYTES = 1024 };
+static const int64_t interval = 50000000; /* nanoseconds between two progress calls */
+
+void log_text(motet_context *c, motet_log_level level, const char *component, const char *format,
+              ...)
+{
+    if (!c->options.log) return;
+    char text[LINE_BYTES];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    c->options.log(level, component, text, c->options.log_user);
+}
+
+void log_warning(motet_context *c, const char *component, const char *format, ...)
+{
+    char text[LINE_BYTES];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    report_warning(c, text);
+    if (c->options.log) c->options.log(MOTET_LOG_WARNING, component, text, c->options.log_user);
+}
+
+log_phase log_phase_begin(motet_context *c, const char *name, int64_t total)
+{
+    const int64_t now = clock_now(c);
+    return (log_phase){c, name, total, now, now - interval, atomic_load(&c->cancelled)};
+}
+
+motet_status log_phase_step(log_phase *phase, int64_t done)
+{
+    motet_context *c = phase->context;
+    const int64_t now = clock_now(c);
+    motet_go go = MOTET_GO_ON;
+    if (c->options.progress && (done >= phase->total || now - phase->last >= interval)) {
+        phase->last = now;
+        const motet_progress p = {phase->name, done, phase->total,
+                                  (double)(now - phase->start) * 1e-9};
+        go = c->options.progress(&p, c->options.progress_user);
+    }
+    if (go == MOTET_GO_ON && atomic_load(&c->cancelled) == phase->cancelled) return MOTET_OK;
+    return fail(c, MOTET_CANCELLED, "%s: cancelled after %lld of %lld", phase->name,
+                (long long)done, (long long)phase->total);
+}

@@ -1,0 +1,25 @@
+/* Messages and progress through the context's callbacks. */
+#ifndef MOTET_BASE_LOG_H
+#define MOTET_BASE_LOG_H
+
+#include <motet/context.h>
+
+void log_text(motet_context *context, motet_log_level level, const char *component,
+              const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* A warning is logged and kept for the report. */
+void log_warning(motet_context *context, const char *component, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Progress of one phase, called on the waiting thread only; rate-limited inside. */
+typedef struct log_phase {
+    motet_context *context;
+    const char *name;
+    int64_t total, start, last;
+    uint_fast64_t cancelled; /* the context's count when the phase began */
+} log_phase;
+
+log_phase log_phase_begin(motet_context *context, const char *name, int64_t total);
+/* MOTET_CANCELLED (with the error set) if the callback said stop or motet_context_cancel was called since the phase began. */
+motet_status log_phase_step(log_phase *phase, int64_t done);
+
+#endif

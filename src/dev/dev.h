@@ -1,0 +1,81 @@
+/* Devices: a small table that every back end fills.
+ *
+ * Rules. Every entry that can fail answers a status. None waits, but for `doze`, which sleeps at most
+ * as long as it is told. Clean-up entries never fail. A stream executes its commands in order; streams are
+ * ordered among each other by events only. A launch names the ranges it reads and writes, for the simulator and
+ * the budget. */
+#ifndef MOTET_DEV_DEV_H
+#define MOTET_DEV_DEV_H
+
+#include <motet/context.h>
+#include <motet/device.h>
+
+#include "kern/kernel.h"
+
+typedef struct dev dev;               /* an opened device */
+typedef struct dev_stream dev_stream; /* commands in order */
+typedef struct dev_event dev_event;   /* a point in a stream */
+typedef struct dev_memory {
+    void *data;     /* where the device's kernels find it; host-visible for HOST, PINNED and on the cpu */
+    size_t bytes;
+    uint64_t epoch; /* of the device when it was made; use after a reopen is an error */
+} dev_memory;
+
+typedef enum dev_memory_kind { DEV_DEVICE, DEV_PINNED, DEV_HOST } dev_memory_kind;
+typedef enum dev_health { DEV_HEALTH_OK, DEV_HEALTH_LOST, DEV_HEALTH_GONE } dev_health;
+
+typedef struct dev_access {
+    const void *data;
+    size_t bytes;
+    int writes;
+} dev_access;
+
+typedef struct dev_launch {
+    const k_kernel *kernel;
+    const void *args; /* kernel->args_bytes bytes, copied */
+    int64_t items;
+    int64_t grain;    /* items that a worker should take at once; 0: chosen */
+    size_t scratch;   /* bytes private to each worker */
+    const dev_access *access; /* ranges read and written; copied */
+    int accesses;
+} dev_launch;
+
+typedef struct dev_share { /* what a device did since it was opened */
+    int threads;
+    const int64_t *items_per_thread; /* threads counts; valid until close */
+} dev_share;
+
+typedef struct dev_table {
+    const char *name; /* "cpu" */
+    int (*count)(motet_context *context);
+    motet_status (*open)(motet_context *context, int index, dev **out);
+    void (*close)(dev *device);
+    motet_status (*info)(dev *device, motet_device_info *out);
+    motet_status (*alloc)(dev *device, dev_memory_kind kind, size_t bytes, dev_memory *out);
+    void (*release)(dev *device, dev_memory *memory);
+    motet_status (*stream_create)(dev *device, dev_stream **out);
+    void (*stream_free)(dev_stream *stream); /* drops commands that have not begun, lets a running one end */
+    motet_status (*event_create)(dev *device, dev_event **out);
+    void (*event_free)(dev_event *event);
+    motet_status (*event_record)(dev_stream *stream, dev_event *event);
+    motet_status (*event_poll)(dev_event *event); /* OK, BUSY or the error of the stream */
+    motet_status (*stream_wait)(dev_stream *stream, dev_event *event);
+    motet_status (*copy)(dev_stream *stream, void *to, const void *from, size_t bytes);
+    motet_status (*fill)(dev_stream *stream, void *to, unsigned char byte, size_t bytes);
+    motet_status (*launch)(dev_stream *stream, const dev_launch *launch);
+    dev_health (*health)(dev *device);
+    void (*doze)(dev *device, int64_t nanoseconds); /* until something progressed or the time passed */
+    void (*share)(dev *device, dev_share *out);
+} dev_table;
+
+/* A device begins with its table, so that generic code can find it. */
+struct dev {
+    const dev_table *table;
+    motet_context *context;
+    int index; /* in the context's device set */
+    uint64_t epoch;
+};
+
+extern const dev_table dev_cpu;
+
+#endif
