@@ -158,6 +158,31 @@ MOTET_API motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_
                                       motet_ct_slab_fn *slab, void *user,
                                       motet_ct_recon_result *result);
 
+/* ---- A scan made from nothing, to try things on ---- */
+
+typedef struct motet_ct_simulate_options {
+    uint32_t size;
+    int64_t views, rows, columns; /* defaults 180, 4, 128 */
+    int64_t flats, darks;         /* frames; defaults 10, 10; 0 is legal: no noise-free substitute is written */
+    double centre;                /* column of the rotation axis; default (columns - 1) / 2 */
+    double arc;                   /* degrees, both ends included; default 180 */
+    double counts;                /* mean counts of an open beam; 0: no noise. Default 20000 */
+    double pitch;                 /* mm; default 0.05 */
+    uint64_t seed;
+} motet_ct_simulate_options;
+
+MOTET_API void motet_ct_simulate_options_init(motet_ct_simulate_options *options);
+/* Writes a DataExchange HDF5 scan of a Shepp-Logan head (exact chords of ellipses; the scale changes from row to row), as
+ * uint16 counts with gain, dark current and Poisson noise. */
+MOTET_API motet_status motet_ct_simulate(motet_context *context,
+                                         const motet_ct_simulate_options *options,
+                                         const char *path, int overwrite);
+/* The same phantom as attenuation per mm on the grid of a reconstruction: the known answer.
+ * volume (rows, ny, nx), sampled at voxel centres averaged over 4 x 4 points. */
+MOTET_API motet_status motet_ct_simulate_truth(motet_context *context,
+                                               const motet_ct_simulate_options *options,
+                                               double voxel, motet_array *volume);
+
 #ifdef __cplusplus
 }
 #endif

@@ -48,9 +48,18 @@ MOTET_API void motet_store_describe(const motet_store *store, motet_store_info *
 MOTET_API motet_status motet_store_read(motet_store *store, int64_t first, int64_t count,
                                         motet_type type, void *out);
 
+/* A text attribute of what was opened ("units" of an HDF5 dataset); NOT_FOUND if there is none. */
+MOTET_API motet_status motet_store_text(motet_store *store, const char *name, char *out,
+                                        size_t bytes);
+
 /* Rows in the store's own type; they must be written in ascending order, each once. */
 MOTET_API motet_status motet_store_write(motet_store *store, int64_t first, int64_t count,
                                          const void *rows);
+
+/* Adds one further entry, written whole, to a file that holds several (HDF5, NPZ); UNSUPPORTED
+ * elsewhere. Before the commit. */
+MOTET_API motet_status motet_store_add(motet_store *store, const char *entry,
+                                       const motet_store_info *info, const void *data);
 
 /* Syncs and renames into place; only then does the path exist. BAD_ARGUMENT: rows are missing. */
 MOTET_API motet_status motet_store_commit(motet_store *store);
