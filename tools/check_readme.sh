@@ -1,0 +1,45 @@
+#!/bin/bash
+# check_readme.sh SOURCE BUILD: the C program in README.md, copied from there, compiles against an
+# installed Motet with nothing but pkg-config, and runs.
+set -u
+source=$1
+build=$2
+scratch=$(mktemp -d "$build/readme-XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+awk '/^```c$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$source/README.md" >"$scratch/example.c"
+[ -s "$scratch/example.c" ] || fail "README.md holds no block that begins with \`\`\`c"
+
+cmake --install "$build" --prefix "$scratch/usr" >"$scratch/install.log" 2>&1 ||
+    { cat "$scratch/install.log"; fail "cmake --install failed"; }
+pc=$(find "$scratch/usr" -name motet.pc)
+[ -n "$pc" ] || fail "the installed tree holds no motet.pc"
+export PKG_CONFIG_PATH=${pc%/*}
+flags=$(pkg-config --cflags --libs motet) || fail "pkg-config does not find motet"
+libraries=$(pkg-config --variable=libdir motet)
+
+cd "$scratch" || exit 1
+# shellcheck disable=SC2086
+${CC:-cc} -std=c11 -Wall -Wextra -Werror example.c -o example $flags || fail "the program of README.md does not compile"
+LD_LIBRARY_PATH=$libraries ./example || fail "the program of README.md fails"
+"$scratch/usr/bin/motet" --version >/dev/null || fail "the installed command does not run"
+
+# The same through find_package.
+mkdir find && cat >find/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(user C)
+find_package(motet 0.1 REQUIRED)
+add_executable(example ../example.c)
+target_link_libraries(example PRIVATE motet::motet)
+CMAKE
+if ! { cmake -S find -B find/build -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="${CC:-cc}" &&
+    cmake --build find/build && ./find/build/example; } >find.log 2>&1; then
+    cat find.log
+    fail "find_package(motet) does not give a usable target"
+fi
+echo "the program of README.md compiles and runs against the installed tree"
