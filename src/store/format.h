@@ -1,0 +1,75 @@
+/* The inside of a store and the table of a format's functions.
+ *
+ * store.c owns everything that formats have in common: checking arguments, choosing the format,
+ * conversion, order of rows, the moment of the commit. A format only moves rows in its own number
+ * format. To add one: a struct that begins with `motet_store`, a `store_format`, a line in
+ * formats.c. */
+#ifndef MOTET_STORE_FORMAT_H
+#define MOTET_STORE_FORMAT_H
+
+#include <motet/store.h>
+
+#include "store/convert.h"
+
+enum { STORE_HEAD = 1024 }; /* bytes of a file's beginning that probes see */
+
+typedef struct store_format store_format;
+
+/* Zeroed but for what is said here when open or create is called. */
+struct motet_store {
+    motet_context *context;
+    const store_format *format;
+    const char *path;      /* set before; as the caller spelt it */
+    motet_store_info info; /* open fills it in (format is set); create finds it checked */
+    store_kind kind;       /* what `read` delivers; open sets it, and info.type = kind_type(kind) */
+    int64_t row_elements;  /* of one row of axis 0; set by the frame after open, before create */
+    size_t row_bytes;      /* the same in bytes of `kind` */
+    int writing, committed;
+    int overwrite;
+    int64_t next; /* writing: the row expected next */
+};
+
+struct store_format {
+    const char *name;    /* as in motet_store_info.format */
+    const char *endings; /* lower case, separated by a space: ".tif .tiff"; "" cannot be written */
+    size_t bytes;        /* of the struct that begins with motet_store */
+
+    /* 1 if the file looks like this format. A folder comes with bytes = 0 and head = NULL. */
+    int (*probe)(const unsigned char *head, size_t bytes, const char *path);
+
+    /* After a failure `close` is called as well, on whatever was filled in. */
+    motet_status (*open)(motet_store *store, const char *entry);
+    motet_status (*create)(motet_store *store, const char *entry);
+
+    /* Whole rows of `kind`, in host byte order; the range is checked, count >= 1, a row is not
+     * empty, `out` is aligned to the kind. */
+    motet_status (*read)(motet_store *store, int64_t first, int64_t count, void *out);
+    /* Rows [next, next + count), count >= 1, not empty. */
+    motet_status (*write)(motet_store *store, int64_t first, int64_t count, const void *rows);
+
+    /* Puts the file in its place; all rows have been written. */
+    motet_status (*commit)(motet_store *store);
+    /* Releases everything; without a commit it removes what was begun. */
+    void (*close)(motet_store *store);
+
+    /* The rest may be NULL: no further entries, no texts, no list of entries. */
+    motet_status (*add)(motet_store *store, const char *entry, const motet_store_info *info,
+                        const void *data);
+    motet_status (*text)(motet_store *store, const char *name, char *out, size_t bytes);
+    motet_status (*entries)(motet_context *context, const char *path, char **names);
+};
+
+/* Every format, NULL last; probed in this order. */
+extern const store_format *const store_formats[];
+
+/* 1 if `path` ends in one of the endings, whatever the case of its letters. */
+int store_ends_in(const char *path, const char *endings);
+
+/* Elements of all axes in *out; 0 if a size is negative or elements * bytes would pass 2^63 - 1. */
+int store_elements(int axes, const int64_t *shape, size_t bytes, int64_t *out);
+
+/* BAD_ARGUMENT unless axes, sizes and type are legal; `where` begins the message. */
+motet_status store_check_info(motet_context *context, const char *where,
+                              const motet_store_info *info);
+
+#endif

@@ -1,0 +1,9 @@
+/* The formats there are. */
+#include "store/formats.h"
+
+#include <stddef.h>
+
+const store_format *const store_formats[] = {
+    &store_npy,
+    NULL,
+};

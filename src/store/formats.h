@@ -1,0 +1,9 @@
+/* The formats there are; listed in formats.c. */
+#ifndef MOTET_STORE_FORMATS_H
+#define MOTET_STORE_FORMATS_H
+
+#include "store/format.h"
+
+extern const store_format store_npy;
+
+#endif
