@@ -61,6 +61,11 @@ MOTET_API motet_status motet_store_write(motet_store *store, int64_t first, int6
 MOTET_API motet_status motet_store_add(motet_store *store, const char *entry,
                                        const motet_store_info *info, const void *data);
 
+/* Gives an entry a text attribute ("units" of "/exchange/theta"): HDF5; UNSUPPORTED elsewhere.
+ * `entry` NULL: the one the file was begun with. EXISTS: it has that attribute. Before the commit. */
+MOTET_API motet_status motet_store_set_text(motet_store *store, const char *entry,
+                                            const char *name, const char *text);
+
 /* Syncs and renames into place; only then does the path exist. BAD_ARGUMENT: rows are missing. */
 MOTET_API motet_status motet_store_commit(motet_store *store);
 

@@ -56,6 +56,8 @@ struct store_format {
     motet_status (*add)(motet_store *store, const char *entry, const motet_store_info *info,
                         const void *data);
     motet_status (*text)(motet_store *store, const char *name, char *out, size_t bytes);
+    motet_status (*set_text)(motet_store *store, const char *entry, const char *name,
+                             const char *text);
     motet_status (*entries)(motet_context *context, const char *path, char **names);
 };
 

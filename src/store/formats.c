@@ -5,5 +5,6 @@
 
 const store_format *const store_formats[] = {
     &store_npy,
+    &store_hdf5,
     NULL,
 };

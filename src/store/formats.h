@@ -4,6 +4,7 @@
 
 #include "store/format.h"
 
+extern const store_format store_hdf5;
 extern const store_format store_npy;
 
 #endif

@@ -332,6 +332,18 @@ motet_status motet_store_add(motet_store *s, const char *entry, const motet_stor
     return s->format->add(s, entry, info, data);
 }
 
+motet_status motet_store_set_text(motet_store *s, const char *entry, const char *name,
+                                  const char *text)
+{
+    TRY(check_begun(s));
+    if (!name || !*name || !text || (entry && !*entry))
+        return fail(s->context, MOTET_BAD_ARGUMENT, "%s: a text needs a name and a value", s->path);
+    if (!s->format->set_text)
+        return fail(s->context, MOTET_UNSUPPORTED, "%s: a file of format %s holds no texts",
+                    s->path, s->format->name);
+    return s->format->set_text(s, entry, name, text);
+}
+
 motet_status motet_store_commit(motet_store *s)
 {
     TRY(check_begun(s));

@@ -1,0 +1,380 @@
+/* HDF5 through the plug-in: what other programs wrote, what we write, what must be refused. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/convert.h"
+#include "support/support.h"
+
+static motet_context *c;
+
+static int set_up(void **state)
+{
+    (void)state;
+    c = test_context();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    motet_context_free(c);
+    return 0;
+}
+
+static motet_store_info volume_info(motet_type type, int64_t z, int64_t y, int64_t x)
+{
+    motet_store_info info = {.type = type, .axes = 3, .shape = {z, y, x}};
+    return info;
+}
+
+static unsigned char *file_bytes(const char *path, size_t *bytes)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    *bytes = (size_t)ftell(f);
+    rewind(f);
+    unsigned char *data = malloc(*bytes + 1);
+    assert_int_equal(fread(data, 1, *bytes, f), *bytes);
+    fclose(f);
+    return data;
+}
+
+/* What is written comes back, bit for bit, for every type, with its texts and its spacing. */
+static void round_trip_of_every_type(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int type = MOTET_F32; type <= MOTET_I64; type++) {
+        const char *path = test_path("types.h5");
+        motet_store_info info = volume_info((motet_type)type, 5, 3, 7);
+        info.spacing[0] = 0.5, info.spacing[1] = info.spacing[2] = 0.25, info.origin[0] = -1;
+        unsigned char data[5 * 3 * 7 * 8], back[sizeof data];
+        const size_t row = 3 * 7 * kind_bytes((store_kind)type);
+        for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)test_random(&seed);
+        motet_store *s;
+        assert_ok(c, motet_store_create(c, path, "/a/b/volume", &info, 1, &s));
+        assert_ok(c, motet_store_write(s, 0, 2, data));
+        assert_ok(c, motet_store_write(s, 2, 3, data + 2 * row));
+        assert_ok(c, motet_store_set_text(s, NULL, "units", "1/mm"));
+        assert_ok(c, motet_store_commit(s));
+        motet_store_free(s);
+
+        assert_ok(c, motet_store_open(c, path, NULL, &s));
+        motet_store_info got;
+        motet_store_describe(s, &got);
+        assert_string_equal(got.format, "hdf5");
+        assert_int_equal(got.type, type);
+        assert_int_equal(got.axes, 3);
+        assert_memory_equal(got.shape, info.shape, sizeof got.shape);
+        assert_memory_equal(got.spacing, info.spacing, sizeof got.spacing);
+        assert_memory_equal(got.origin, info.origin, sizeof got.origin);
+        char text[8];
+        assert_ok(c, motet_store_text(s, "units", text, sizeof text));
+        assert_string_equal(text, "1/mm");
+        assert_status(c, motet_store_text(s, "units", text, 4), MOTET_BAD_ARGUMENT);
+        assert_status(c, motet_store_text(s, "colour", text, sizeof text), MOTET_NOT_FOUND);
+        for (int64_t i = 4; i >= 0; i--)
+            assert_ok(c, motet_store_read(s, i, 1, (motet_type)type, back + (size_t)i * row));
+        assert_memory_equal(back, data, 5 * row);
+        motet_store_free(s);
+    }
+}
+
+static const char *corpus(const char *name)
+{
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/hdf5/%s", MOTET_SOURCE, name);
+    return path;
+}
+
+static void write_small(const char *path)
+{
+    const motet_store_info info = volume_info(MOTET_F32, 4, 2, 3),
+                           angles = {.type = MOTET_F64, .axes = 1, .shape = {4}};
+    float data[24];
+    const double theta[4] = {0, 45, 90, 135};
+    for (int i = 0; i < 24; i++) data[i] = (float)i;
+    motet_store *s;
+    assert_ok(c, motet_store_create(c, path, "/exchange/data", &info, 1, &s));
+    assert_ok(c, motet_store_add(s, "/exchange/theta", &angles, theta));
+    assert_ok(c, motet_store_set_text(s, "/exchange/theta", "units", "degrees"));
+    assert_status(c, motet_store_set_text(s, "/exchange/theta", "units", "rad"), MOTET_EXISTS);
+    assert_status(c, motet_store_set_text(s, "/exchange/phi", "units", "rad"), MOTET_NOT_FOUND);
+    assert_status(c, motet_store_add(s, "/exchange/data", &angles, theta), MOTET_EXISTS);
+    assert_status(c, motet_store_add(s, "/exchange//x", &angles, theta), MOTET_BAD_ARGUMENT);
+    assert_status(c, motet_store_add(s, "/exchange/data/x", &angles, theta), MOTET_BAD_ARGUMENT);
+    assert_ok(c, motet_store_write(s, 0, 4, data));
+    assert_ok(c, motet_store_commit(s));
+    motet_store_free(s);
+}
+
+/* P1: the same results are the same file, whenever they are written. */
+static void output_holds_no_time(void **state)
+{
+    (void)state;
+    size_t first_bytes, second_bytes;
+    write_small(test_path("first.h5"));
+    unsigned char *first = file_bytes(test_path("first.h5"), &first_bytes);
+    usleep(1100 * 1000);
+    write_small(test_path("second.h5"));
+    unsigned char *second = file_bytes(test_path("second.h5"), &second_bytes);
+    assert_int_equal(first_bytes, second_bytes);
+    assert_memory_equal(first, second, first_bytes);
+    free(first);
+    free(second);
+}
+
+/* A file of several entries lists them, wants one named, and opens each. */
+static void several_entries(void **state)
+{
+    (void)state;
+    const char *path = test_path("several.h5");
+    write_small(path);
+    char *names;
+    assert_ok(c, motet_store_entries(c, path, &names));
+    assert_string_equal(names, "/exchange/data\n/exchange/theta\n");
+    mem_free(c, names);
+    motet_store *s;
+    assert_status(c, motet_store_open(c, path, NULL, &s), MOTET_BAD_ARGUMENT);
+    assert_message(c, "/exchange/data", "/exchange/theta", NULL);
+    assert_status(c, motet_store_open(c, path, "/exchange", &s), MOTET_BAD_ARGUMENT);
+    assert_status(c, motet_store_open(c, path, "/", &s), MOTET_BAD_ARGUMENT);
+    assert_status(c, motet_store_open(c, path, "/exchange/none", &s), MOTET_NOT_FOUND);
+    assert_message(c, "several.h5", "/exchange/none", NULL);
+    assert_status(c, motet_store_open(c, path, "/exchange/data/x", &s), MOTET_NOT_FOUND);
+    assert_ok(c, motet_store_open(c, path, "exchange/theta", &s));
+    double theta[4];
+    char units[16];
+    assert_ok(c, motet_store_read(s, 0, 4, MOTET_F64, theta));
+    assert_true(theta[1] == 45 && theta[3] == 135);
+    assert_ok(c, motet_store_text(s, "units", units, sizeof units));
+    assert_string_equal(units, "degrees");
+    motet_store_free(s);
+}
+
+static void check_ramp(const char *file, const char *entry, motet_type type, int64_t axes,
+                       int64_t rows, int64_t elements, double start, double step)
+{
+    motet_store *s;
+    assert_ok(c, motet_store_open(c, corpus(file), entry, &s));
+    motet_store_info info;
+    motet_store_describe(s, &info);
+    assert_int_equal(info.type, type);
+    assert_int_equal(info.axes, axes);
+    assert_int_equal(info.shape[0], rows);
+    double values[256];
+    for (int64_t i = rows - 1; i >= 0; i--)
+        assert_ok(c, motet_store_read(s, i, 1, MOTET_F64, values + i * (elements / rows)));
+    for (int64_t i = 0; i < elements; i++) assert_true(values[i] == start + step * (double)i);
+    motet_store_free(s);
+}
+
+/* Values written by another program (h5py) in either byte order, packed, by any link in the file.
+ */
+static void reads_what_h5py_wrote(void **state)
+{
+    (void)state;
+    check_ramp("floats.h5", "f32be", MOTET_F32, 3, 2, 24, 0, 0.5);
+    check_ramp("floats.h5", "f64be", MOTET_F64, 3, 2, 24, 0, 0.5);
+    check_ramp("floats.h5", "f16be", MOTET_F16, 3, 2, 24, 0, 0.5);
+    check_ramp("floats.h5", "f16", MOTET_F16, 3, 2, 24, 0, 0.5);
+    check_ramp("floats.h5", "scalar", MOTET_F64, 1, 1, 1, 2.5, 0);
+    check_ramp("integers.h5", "u1", MOTET_U8, 3, 2, 24, 0, 1);
+    check_ramp("integers.h5", "u2", MOTET_U16, 3, 2, 24, 0, 1);
+    check_ramp("integers.h5", "u4", MOTET_I64, 3, 2, 24, 0, 1);
+    check_ramp("integers.h5", "i1", MOTET_I32, 3, 2, 24, -12, 1);
+    check_ramp("integers.h5", "i2", MOTET_I32, 3, 2, 24, -12, 1);
+    check_ramp("integers.h5", "i4", MOTET_I32, 3, 2, 24, -12, 1);
+    check_ramp("integers.h5", "i8", MOTET_I64, 3, 2, 24, -12, 1);
+    check_ramp("chunked.h5", NULL, MOTET_U16, 3, 7, 210, 0, 1);
+    check_ramp("links.h5", NULL, MOTET_I32, 1, 5, 5, 0, 1);
+    check_ramp("links.h5", "/soft", MOTET_I32, 1, 5, 5, 0, 1);
+    check_ramp("links.h5", "/g/up/g/self/data", MOTET_I32, 1, 5, 5, 0, 1);
+}
+
+static void refused(const char *file, const char *entry, motet_status status, const char *word)
+{
+    motet_store *s = NULL;
+    assert_status(c, motet_store_open(c, corpus(file), entry, &s), status);
+    assert_message(c, file, word, NULL);
+    assert_null(s);
+}
+
+/* A file can not make us open another one, nor read what it calls numbers and is none. */
+static void refuses_what_leads_out_of_the_file(void **state)
+{
+    (void)state;
+    refused("links.h5", "outside", MOTET_UNSUPPORTED, "external link");
+    refused("links.h5", "around", MOTET_UNSUPPORTED, "external link");
+    refused("links.h5", "dangling", MOTET_NOT_FOUND, "dangling");
+    refused("outside.h5", "external", MOTET_UNSUPPORTED, "other files");
+    refused("outside.h5", "virtual", MOTET_UNSUPPORTED, "other datasets");
+    refused("outside.h5", "growing", MOTET_UNSUPPORTED, "other datasets");
+    refused("integers.h5", "u8", MOTET_UNSUPPORTED, "u8");
+    refused("integers.h5", "bool", MOTET_UNSUPPORTED, "bool");
+    refused("integers.h5", "title", MOTET_UNSUPPORTED, "title");
+    refused("texts.h5", "null", MOTET_UNSUPPORTED, "null");
+}
+
+/* Attributes of fixed and of variable length are read alike. */
+static void texts_of_all_forms(void **state)
+{
+    (void)state;
+    motet_store *s;
+    char text[16];
+    assert_ok(c, motet_store_open(c, corpus("texts.h5"), "data", &s));
+    const char *const pairs[][2] = {
+        {"variable", "degrees"}, {"fixed", "mm"}, {"padded", "cm"}, {"empty", ""}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        assert_ok(c, motet_store_text(s, pairs[i][0], text, sizeof text));
+        assert_string_equal(text, pairs[i][1]);
+    }
+    assert_status(c, motet_store_text(s, "number", text, sizeof text), MOTET_UNSUPPORTED);
+    assert_status(c, motet_store_text(s, "two", text, sizeof text), MOTET_UNSUPPORTED);
+    motet_store_free(s);
+    assert_ok(c, motet_store_open(c, corpus("texts.h5"), "empty", &s));
+    motet_store_info info;
+    motet_store_describe(s, &info);
+    assert_int_equal(info.shape[0], 0);
+    assert_int_equal(info.shape[1], 4);
+    motet_store_free(s);
+}
+
+/* A real scan: the names, shapes and angles it is known to have. */
+static void reads_a_real_scan(void **state)
+{
+    (void)state;
+    const char *path = test_data("ct/tooth.h5");
+    if (!path) skip();
+    char *names, units[32];
+    assert_ok(c, motet_store_entries(c, path, &names));
+    assert_string_equal(names, "/exchange/data\n/exchange/data_dark\n/exchange/data_white\n"
+                               "/exchange/theta\n");
+    mem_free(c, names);
+    motet_store *s;
+    motet_store_info info;
+    assert_ok(c, motet_store_open(c, path, "/exchange/data", &s));
+    motet_store_describe(s, &info);
+    assert_int_equal(info.axes, 3);
+    assert_int_equal(info.shape[0], 181);
+    assert_int_equal(info.shape[1], 2);
+    assert_int_equal(info.shape[2], 640);
+    assert_ok(c, motet_store_text(s, "units", units, sizeof units));
+    assert_string_equal(units, "counts");
+    motet_store_free(s);
+    double theta[181];
+    assert_ok(c, motet_store_open(c, path, "/exchange/theta", &s));
+    assert_ok(c, motet_store_read(s, 0, 181, MOTET_F64, theta));
+    for (int i = 0; i < 181; i++) assert_true(fabs(theta[i] - i * 180 / 181.0) < 1e-12);
+    assert_ok(c, motet_store_text(s, "units", units, sizeof units));
+    assert_string_equal(units, "degrees");
+    motet_store_free(s);
+}
+
+/* Every cut of a file is a refusal or the same values, and leaks nothing. */
+static void cut_files_are_refused(void **state)
+{
+    (void)state;
+    size_t bytes;
+    unsigned char *data = file_bytes(corpus("chunked.h5"), &bytes);
+    const char *path = test_path("cut.h5");
+    motet_memory before, after;
+    motet_context_memory(c, &before);
+    for (size_t length = 0; length < bytes; length += 13) {
+        FILE *f = fopen(path, "wb");
+        assert_int_equal(fwrite(data, 1, length, f), length);
+        fclose(f);
+        motet_store *s = NULL;
+        uint16_t values[210];
+        motet_status st = motet_store_open(c, path, NULL, &s);
+        if (st == MOTET_OK) st = motet_store_read(s, 0, 7, MOTET_U16, values);
+        motet_store_free(s);
+        assert_int_not_equal(st, MOTET_OK);
+        assert_int_not_equal(st, MOTET_INTERNAL);
+    }
+    motet_context_memory(c, &after);
+    assert_int_equal(before.blocks, after.blocks);
+    free(data);
+}
+
+/* P3: what was begun and not committed leaves nothing, a full disk included. */
+static void begun_and_dropped_leaves_nothing(void **state)
+{
+    (void)state;
+    const char *path = test_path("dropped.h5");
+    const motet_store_info info = volume_info(MOTET_F32, 4, 2, 3);
+    motet_store *s;
+    float row[6] = {0};
+    assert_ok(c, motet_store_create(c, path, NULL, &info, 0, &s));
+    assert_ok(c, motet_store_write(s, 0, 1, row));
+    assert_status(c, motet_store_commit(s), MOTET_BAD_ARGUMENT);
+    motet_store_free(s);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+/* Every allocation that fails is NO_MEMORY, changes no output and leaks nothing. */
+static void every_failing_allocation(void **state)
+{
+    (void)state;
+    write_small(test_path("memory.h5"));
+    motet_context *usual = c;
+    int reached_end = 0;
+    for (int64_t nth = 1; !reached_end; nth++) {
+        assert_true(nth < 200);
+        c = test_context_failing(0, 0);
+        motet_memory before, after;
+        motet_context_memory(c, &before);
+        test_context_fail_at(c, nth, 0);
+        motet_store *s = NULL, *t = NULL;
+        char *names = NULL, units[16];
+        double theta[4];
+        motet_store_info info;
+        motet_status st = motet_store_entries(c, test_path("memory.h5"), &names);
+        if (st == MOTET_OK) st = motet_store_open(c, test_path("memory.h5"), "/exchange/theta", &s);
+        if (st == MOTET_OK) st = motet_store_text(s, "units", units, sizeof units);
+        if (st == MOTET_OK) st = motet_store_read(s, 0, 4, MOTET_F64, theta);
+        if (st == MOTET_OK) {
+            motet_store_describe(s, &info);
+            st = motet_store_create(c, test_path("memory-out.h5"), "/a/b", &info, 1, &t);
+        }
+        if (st == MOTET_OK) st = motet_store_add(t, "/c/d", &info, theta);
+        if (st == MOTET_OK) st = motet_store_write(t, 0, 4, theta);
+        if (st == MOTET_OK) st = motet_store_set_text(t, "/c/d", "units", units);
+        if (st == MOTET_OK) st = motet_store_commit(t);
+        motet_store_free(s);
+        motet_store_free(t);
+        mem_free(c, names);
+        motet_context_memory(c, &after);
+        assert_int_equal(after.blocks, before.blocks);
+        reached_end = !test_context_failed(c);
+        assert_status(c, st, reached_end ? MOTET_OK : MOTET_NO_MEMORY);
+        assert_int_equal(access(test_path("memory-out.h5"), F_OK), reached_end ? 0 : -1);
+        motet_context_free(c);
+    }
+    c = usual;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(round_trip_of_every_type),
+        TEST(output_holds_no_time),
+        TEST(several_entries),
+        TEST(reads_what_h5py_wrote),
+        TEST(refuses_what_leads_out_of_the_file),
+        TEST(texts_of_all_forms),
+        TEST(reads_a_real_scan),
+        TEST(cut_files_are_refused),
+        TEST(begun_and_dropped_leaves_nothing),
+        TEST(every_failing_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
