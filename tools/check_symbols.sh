@@ -25,7 +25,7 @@ mathematics="sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh e
 for name in $mathematics; do mathematics="$mathematics ${name}f ${name}l"; done
 
 shopt -s nullglob
-for library in "$build"/libmotet.so "$build"/libmotet_*.so; do
+for library in "$build"/libmotet.so "$build"/motet-plugins/*.so; do
     short=$(basename "$library")
     undefined=$(nm -D --undefined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' | sort -u)
     for group in ends prints surroundings hidden locale mathematics; do
@@ -43,13 +43,15 @@ for library in "$build"/libmotet.so "$build"/libmotet_*.so; do
         failed=1
     done < <(nm -D --defined-only "$library" | awk '$2 != "w" && $2 != "A" { print $3 }' | grep -v '^motet_')
 
-    # The C start-up code has a few of its own.
+    # The C start-up code has a few of its own. The HDF5 plug-in needs one lock: HDF5's settings belong
+    # to the process, so two contexts that read at once must take turns.
     while read -r name; do
         [ -n "$name" ] || continue
         echo "$short keeps the writable variable $name; state belongs to a context"
         failed=1
     done < <(objdump -t "$library" | awk '/ O \.(data|bss|tdata|tbss)\t/ { print $NF }' |
-        grep -vE '^(completed\.[0-9]+|__dso_handle|__TMC_END__|__frame_dummy.*|__do_global.*)$')
-    [ $failed = 0 ] && echo "$short: $(wc -l <<<"$undefined") symbols needed, all allowed; no writable state"
+        grep -vE '^(completed\.[0-9]+|__dso_handle|__TMC_END__|__frame_dummy.*|__do_global.*)$' |
+        { [ "$short" = hdf5.so ] && grep -vx one_at_a_time || cat; })
+    echo "$short: $(wc -l <<<"$undefined") symbols needed"
 done
 exit $failed
