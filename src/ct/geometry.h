@@ -1,0 +1,41 @@
+/* The inside of a geometry: its sizes and a table with one entry per view. */
+#ifndef MOTET_CT_GEOMETRY_H
+#define MOTET_CT_GEOMETRY_H
+
+#include <motet/ct.h>
+
+#include "ct/geometry.k.h"
+
+struct motet_ct_geometry {
+    motet_context *context;
+    ct_grid grid;
+    int64_t views, rows;
+    double pitch, voxel;
+    double *angles;      /* radians, as given */
+    motet_array *table;  /* of ct_view, as bytes: an operand of every operation */
+    int32_t most_taps;   /* of any view */
+};
+
+/* Cosine and sine, with multiples of a right angle made exact: the double nearest to pi/2 has the
+ * cosine 6e-17, and such rays should count as parallel to an axis. */
+void ct_direction(double angle, double *cosine, double *sine);
+/* The entry of a view. */
+ct_view ct_view_of(double cosine, double sine, double pitch, double voxel);
+
+const ct_view *ct_geometry_table(const motet_ct_geometry *geometry);
+
+/* The angle each view stands for, radians: half the distance to its neighbours modulo pi. Views of
+ * one direction (within 1e-6) share what it stands for. Where a wedge is missing (a gap of more
+ * than 30 degrees and of 8 median gaps), the views beside it stand for half a median gap on that
+ * side; *wedge is the largest such gap, or 0. One direction stands for pi. NO_MEMORY. */
+motet_status ct_view_weights(motet_context *context, const double *angles, int64_t views,
+                             double *weights, double *wedge);
+
+/* BAD_SHAPE or BAD_ARGUMENT unless the array is float32 (views, columns, rows), called `name`. */
+motet_status ct_check_sinogram(const motet_ct_geometry *geometry, const motet_array *array,
+                               const char *name);
+/* The same for (rows, ny, nx). */
+motet_status ct_check_volume(const motet_ct_geometry *geometry, const motet_array *array,
+                             const char *name);
+
+#endif

@@ -1,0 +1,61 @@
+/* What the fast ranges of project and backproject share: the weights of a strip of voxels at once,
+ * and sums over lanes of rows. Every line does what the items do, in their order.
+ *
+ * Lanes are rows, padded with zeros to a power of two: with R rows a weight is computed once and
+ * used R times. The loops have constant bounds so that compilers turn them into vectors. */
+#ifndef MOTET_CT_STRIP_FAST_H
+#define MOTET_CT_STRIP_FAST_H
+#ifndef __CUDACC__
+
+#include <string.h>
+
+#include "ct/geometry.k.h"
+
+enum {
+    CT_STRIP = 16,      /* voxels along x; divides CT_BLOCK and is CT_TILE */
+    CT_FAST_TAPS = 16,  /* more: the plain item */
+    CT_FAST_VIEWS = 8   /* views that share what was packed */
+};
+
+typedef struct ct_strip {
+    int32_t first[CT_STRIP]; /* tap 0, in columns from the base */
+    float chord[CT_FAST_TAPS][CT_STRIP];
+} ct_strip;
+
+/* Weights of the strip that begins at voxel `at` of its block. */
+K_FN void ct_strip_weights(const ct_view *view, float fraction, int32_t at, int32_t taps,
+                           ct_strip *out)
+{
+    const ct_view v = *view;
+    float beyond[CT_STRIP]; /* from the first tap to the voxel */
+    for (int i = 0; i < CT_STRIP; i++) {
+        const float place = ct_place(&v, fraction, at + i);
+        const float first = ct_first_tap(&v, place);
+        out->first[i] = (int32_t)first; /* a whole number below 2^22 */
+        beyond[i] = place - first;
+    }
+    for (int32_t t = 0; t < taps; t++)
+        for (int i = 0; i < CT_STRIP; i++) out->chord[t][i] = ct_chord(&v, beyond[i] - (float)t);
+}
+
+/* Lanes for so many rows: the next power of two. */
+K_FN int ct_lanes(int64_t rows)
+{
+    int lanes = 1;
+    while (lanes < rows) lanes *= 2;
+    return lanes;
+}
+
+/* Calls f(lanes, ..) with a constant. */
+#define CT_WITH_LANES(lanes, f, ...)                                                               \
+    switch (lanes) {                                                                               \
+    case 1: f(1, __VA_ARGS__); break;                                                              \
+    case 2: f(2, __VA_ARGS__); break;                                                              \
+    case 4: f(4, __VA_ARGS__); break;                                                              \
+    case 8: f(8, __VA_ARGS__); break;                                                              \
+    case 16: f(16, __VA_ARGS__); break;                                                            \
+    default: f(32, __VA_ARGS__); break;                                                            \
+    }
+
+#endif
+#endif
