@@ -58,6 +58,7 @@ motet_status context_begin(const motet_context_options *given, motet_context **o
     if (!c) return MOTET_NO_MEMORY;
     memset(c, 0, sizeof *c);
     c->options = options;
+    c->options.devices = NULL; /* the caller's text may not live as long */
     c->error.device = -1;
     c->error.chunk = -1;
     if (pthread_mutex_init(&c->lock, NULL)) {

@@ -10,6 +10,9 @@
 int number_real(const char *text, double *out);
 int number_whole(const char *text, int64_t *out);
 int number_bytes(const char *text, uint64_t *out);
+/* Digits up to the first other character, whose place is the answer; NULL if there are none or the
+ * value passes 2^64 - 1. */
+const char *number_natural(const char *text, uint64_t *out);
 /* Like strtod: the longest prefix; *end as there. */
 double number_prefix(const char *text, const char **end);
 

@@ -1,6 +1,9 @@
-/* The running account behind motet_context_report. */
+/* The running account behind motet_context_report: operations by name, and warnings. What the
+ * devices did is theirs to tell (rt/report.c joins the two). */
 #ifndef MOTET_BASE_REPORT_H
 #define MOTET_BASE_REPORT_H
+
+#include <jansson.h>
 
 #include <motet/context.h>
 
@@ -8,10 +11,14 @@ struct report;
 
 motet_status report_create(motet_context *context, struct report **out);
 void report_free(motet_context *context, struct report *report);
+/* Kept once, however often it is said, and up to a bound; the rest is counted. */
 void report_warning(motet_context *context, const char *text);
-/* One run of an operation: adds to the row of that name. items_per_thread may be NULL. */
-motet_status report_operation(motet_context *context, const char *name, int device, int64_t chunks,
-                              int64_t items, double seconds, const int64_t *items_per_thread,
-                              int threads);
+/* Makes the row of an operation, so that adding to it cannot fail once the work is done. */
+motet_status report_operation_begin(motet_context *context, const char *name);
+void report_operation_add(motet_context *context, const char *name, int64_t chunks, int64_t items,
+                          double seconds);
+void report_reset(motet_context *context);
+/* {"operations", "memory", "warnings"}; NULL when there is no memory. */
+json_t *report_json(motet_context *context);
 
 #endif

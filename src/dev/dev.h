@@ -1,9 +1,10 @@
 /* Devices: a small table that every back end fills.
  *
- * Rules. Every entry that can fail answers a status. None waits, but for `doze`, which sleeps at most
- * as long as it is told. Clean-up entries never fail. A stream executes its commands in order; streams are
- * ordered among each other by events only. A launch names the ranges it reads and writes, for the simulator and
- * the budget. */
+ * Rules. Every entry that can fail answers a status. None waits, but for `doze`, which sleeps at
+ * most as long as it is told, and `close`, which lets running commands end. Clean-up entries never
+ * fail. A stream executes its commands in order; streams are ordered among each other by events
+ * only. A launch names the ranges it reads and writes, for the simulator and the budget. Entries may
+ * be called from several threads at once; one stream or event belongs to one thread at a time. */
 #ifndef MOTET_DEV_DEV_H
 #define MOTET_DEV_DEV_H
 
@@ -40,11 +41,6 @@ typedef struct dev_launch {
     int accesses;
 } dev_launch;
 
-typedef struct dev_share { /* what a device did since it was opened */
-    int threads;
-    const int64_t *items_per_thread; /* threads counts; valid until close */
-} dev_share;
-
 typedef struct dev_table {
     const char *name; /* "cpu" */
     int (*count)(motet_context *context);
@@ -54,18 +50,28 @@ typedef struct dev_table {
     motet_status (*alloc)(dev *device, dev_memory_kind kind, size_t bytes, dev_memory *out);
     void (*release)(dev *device, dev_memory *memory);
     motet_status (*stream_create)(dev *device, dev_stream **out);
-    void (*stream_free)(dev_stream *stream); /* drops commands that have not begun, lets a running one end */
+    void (*stream_free)(dev_stream *stream); /* drops it, too */
+    /* Commands that have not begun never will, where the device can take them back; a running one
+     * ends, perhaps cut short. Events recorded in the stream become ready then. */
+    void (*stream_drop)(dev_stream *stream);
+    motet_status (*stream_poll)(dev_stream *stream); /* OK when all its commands have ended, or BUSY */
     motet_status (*event_create)(dev *device, dev_event **out);
-    void (*event_free)(dev_event *event);
+    void (*event_free)(dev_event *event); /* legal at any time */
     motet_status (*event_record)(dev_stream *stream, dev_event *event);
-    motet_status (*event_poll)(dev_event *event); /* OK, BUSY or the error of the stream */
+    /* OK when the latest record was reached (or there was none), BUSY, or the error of the stream. */
+    motet_status (*event_poll)(dev_event *event);
     motet_status (*stream_wait)(dev_stream *stream, dev_event *event);
     motet_status (*copy)(dev_stream *stream, void *to, const void *from, size_t bytes);
     motet_status (*fill)(dev_stream *stream, void *to, unsigned char byte, size_t bytes);
     motet_status (*launch)(dev_stream *stream, const dev_launch *launch);
     dev_health (*health)(dev *device);
-    void (*doze)(dev *device, int64_t nanoseconds); /* until something progressed or the time passed */
-    void (*share)(dev *device, dev_share *out);
+    /* Counts events reached and streams that ran empty. Sleeping takes the count read before polling, so that what happens
+     * between the two is not slept through: seen = progress(d); poll...; doze(d, seen, ns). */
+    uint64_t (*progress)(dev *device);
+    void (*doze)(dev *device, uint64_t seen, int64_t nanoseconds);
+    /* Items computed by each thread since the device was opened, at most `room` of them; answers
+     * how many threads there are (0: the device does not tell). */
+    int (*share)(dev *device, int64_t *items, int room);
 } dev_table;
 
 /* A device begins with its table, so that generic code can find it. */

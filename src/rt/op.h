@@ -1,8 +1,14 @@
 /* An operation: outputs × inputs → bytes per row, a kernel, a commit; described by data.
  *
- * The work is a box of up to RT_AXES axes, cut by the runtime into chunks. A port names an array and says which of its axes follow which axis of
- * the box (`cut`), whether it is streamed in ascending blocks, and how it is used. The engine's `enqueue` gets one chunk with
- * pointers already resolved, puts kernels on the stream and returns; it never waits and knows no devices. */
+ * The work is a box of up to RT_AXES axes, cut by the runtime into chunks. A port names an array and
+ * says which of its axes follow which axis of the box (`cut`), whether it is streamed in ascending
+ * blocks, and how it is used. The engine's `enqueue` gets one chunk with pointers already resolved,
+ * puts kernels on the queue and returns; it never waits and knows no devices.
+ *
+ * What the engine promises: the same bits however the box and the stream are cut. So an element of
+ * an output is computed by the chunk that owns it alone, and a streamed sum is continued from block
+ * to block: the kernel starts it at chunk->first_block, else adds to what is there, in ascending
+ * order. Chunks run in any order and at once; the blocks of one chunk run in order. */
 #ifndef MOTET_RT_OP_H
 #define MOTET_RT_OP_H
 
@@ -17,13 +23,16 @@ typedef struct rt_queue rt_queue;
 typedef enum rt_access { RT_READ, RT_WRITE, RT_UPDATE /* read and written */ } rt_access;
 
 typedef struct rt_port {
-    const char *name;          /* for messages: "sinogram" */
-    const motet_array *array;  /* NULL: the port is not used */
+    const char *name;         /* for messages: "sinogram" */
+    const motet_array *array; /* NULL: the port is not used */
+    /* RT_WRITE promises to write every element of its part; reads of it before that are undefined.
+     * Written ports are cut by every axis of the box, and neither streamed nor haloed. An array that
+     * is read and written by two ports is read as it was before the operation. */
     rt_access access;
-    int cut[RT_AXES];          /* box axis i cuts array axis cut[i]; RT_WHOLE: not cut by it */
-    int streamed;              /* 1: axis `stream_axis` arrives in blocks, ascending */
+    int cut[RT_AXES]; /* box axis i cuts array axis cut[i]; RT_WHOLE: not cut by it. Say all `axes` */
+    int streamed;     /* 1: axis `stream_axis` arrives in blocks, ascending */
     int stream_axis;
-    int64_t halo;              /* rows more on each side, along cut[0] */
+    int64_t halo; /* rows more on each side, along cut[0]; none beyond the array's ends */
 } rt_port;
 
 /* A port as a chunk sees it: element (i, j, k..) of the whole array is at
@@ -37,7 +46,7 @@ typedef struct rt_view {
 
 typedef struct rt_chunk {
     int64_t first[RT_AXES], count[RT_AXES]; /* part of the box */
-    int64_t stream_first, stream_count;     /* block of the streamed ports; 0, extent if none */
+    int64_t stream_first, stream_count;     /* block of the stream; 0, 0 when it is empty */
     int first_block, last_block;            /* of the stream, for this chunk */
     rt_view port[RT_PORTS];
 } rt_chunk;
@@ -45,20 +54,22 @@ typedef struct rt_chunk {
 typedef struct rt_op {
     const char *name; /* "ct.backproject" */
     int axes;
-    int64_t extent[RT_AXES]; /* the box, in rows of each axis */
+    int64_t extent[RT_AXES]; /* the box, in rows of each axis: the sizes of the axes that it cuts */
     int64_t grain[RT_AXES];  /* a chunk is a multiple of it (the last may be shorter); 0: 1 */
-    int64_t stream_extent;   /* 0: nothing is streamed */
-    int64_t stream_block;    /* a block is a multiple of it */
+    int64_t stream_extent;   /* 0: nothing is streamed; each chunk is then enqueued once */
+    int64_t stream_block;    /* a block is a multiple of it; 0: 1 */
     rt_port port[RT_PORTS];
     motet_status (*enqueue)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
     const void *user;
 } rt_op;
 
-/* Where an engine puts its kernels. */
+/* Where an engine puts its kernels: one after the other. The arguments are copied. */
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
                        int64_t items, size_t scratch);
 
-/* Runs it: all or nothing for the arrays it writes. Empty boxes are done at once. */
+/* Runs it and waits: all or nothing for the arrays it writes (but see MOTET_WRITE_DIRECT). Empty
+ * boxes are done at once. BAD_SHAPE: an array's axis differs from the box or the stream;
+ * BAD_ARGUMENT: two written ports share memory; CANCELLED; NO_MEMORY; what enqueue answers. */
 motet_status rt_run(motet_context *context, const rt_op *op);
 
 #endif

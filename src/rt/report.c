@@ -1,0 +1,76 @@
+/* The report of a context: what the devices tell, joined with the account that base keeps. */
+#include "base/report.h"
+
+#include <motet/job.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "rt/devices.h"
+
+/* Items of each thread since the last reset; NULL when there is no memory. */
+static json_t *items_json(motet_context *c, const rt_device *one)
+{
+    json_t *list = json_array();
+    const int threads = one->info.threads;
+    int64_t *items = mem_array(c, int64_t, threads);
+    int failed = !list || !items;
+    if (!failed) one->device->table->share(one->device, items, threads);
+    for (int i = 0; !failed && i < threads; i++) {
+        pthread_mutex_lock(&c->lock);
+        const int64_t count = items[i] - one->baseline[i];
+        pthread_mutex_unlock(&c->lock);
+        failed = json_array_append_new(list, json_integer(count));
+    }
+    mem_free(c, items);
+    if (!failed) return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *device_json(motet_context *c, const rt_device *one)
+{
+    json_t *items = items_json(c, one);
+    if (!items) return NULL;
+    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:o}", "name", one->info.name, "description",
+                     one->info.description, "isa", motet_isa_text(one->info.isa), "threads",
+                     one->info.threads, "chunks", (json_int_t)atomic_load(&one->chunks),
+                     "items_per_thread", items);
+}
+
+motet_status motet_context_report(motet_context *c, char **json)
+{
+    motet_status st = MOTET_NO_MEMORY;
+    char *text = NULL;
+    json_t *devices = json_array(), *report = report_json(c);
+    if (!devices || !report) goto out;
+    for (int i = 0; i < c->devices->count; i++)
+        if (json_array_append_new(devices, device_json(c, &c->devices->set[i]))) goto out;
+    if (json_object_set(report, "devices", devices)) goto out;
+    text = json_dumps(report, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    char *copy = text ? mem_text(c, text) : NULL;
+    if (!copy) goto out;
+    *json = copy;
+    st = MOTET_OK;
+out:
+    free(text);
+    json_decref(devices);
+    json_decref(report);
+    return st == MOTET_OK ? st : fail(c, st, "no memory for the report");
+}
+
+void motet_text_free(motet_context *c, char *text) { mem_free(c, text); }
+
+void motet_context_report_reset(motet_context *c)
+{
+    report_reset(c);
+    for (int i = 0; i < c->devices->count; i++) {
+        rt_device *one = &c->devices->set[i];
+        atomic_store(&one->chunks, 0);
+        pthread_mutex_lock(&c->lock);
+        if (one->baseline)
+            one->device->table->share(one->device, one->baseline, one->info.threads);
+        pthread_mutex_unlock(&c->lock);
+    }
+}
