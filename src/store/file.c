@@ -256,6 +256,8 @@ motet_status file_commit(store_file *file)
     return file_place(file);
 }
 
+void file_withdraw(store_file *file) { unlink(file->path); }
+
 void file_close(store_file *file)
 {
     if (file->is_open) close(file->descriptor);

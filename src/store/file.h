@@ -42,6 +42,8 @@ motet_status file_sync(store_file *file);
 motet_status file_place(store_file *file);
 /* file_sync and file_place. */
 motet_status file_commit(store_file *file);
+/* Removes what was placed; for the first of a pair when the second could not be. */
+void file_withdraw(store_file *file);
 /* Closes, and removes what was begun and not placed. */
 void file_close(store_file *file);
 

@@ -5,6 +5,9 @@
 #include "store/format.h"
 
 extern const store_format store_hdf5;
+extern const store_format store_mha;
 extern const store_format store_npy;
+extern const store_format store_npz;
+extern const store_format store_png;
 
 #endif
