@@ -1,5 +1,5 @@
-/* XXH3-128 over rows. The hash's state wants 64-byte alignment; it is kept as bytes and copied to an aligned
- * local for each call, which costs 576 bytes a call, not a row. */
+/* XXH3-128 over rows. The hash's state wants 64-byte alignment; it is kept as bytes and copied to
+ * an aligned local for each call, which costs 576 bytes a call, not a row. */
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 

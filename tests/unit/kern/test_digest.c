@@ -82,7 +82,8 @@ static void every_difference_shows(void **state)
     assert_false(digest_equal(whole(MOTET_F32, shape), want));
 }
 
-/* The stated composition, put together by hand: header words, then row digests, all little-endian. */
+/* The stated composition, put together by hand: header words, then row digests, all little-endian.
+ */
 static void composition_is_as_documented(void **state)
 {
     (void)state;
