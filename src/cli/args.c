@@ -1,5 +1,6 @@
-/* Parsing: flags before, between or after positionals, "--flag value" and "--flag=value", "--" ends flags. Values are
- * checked here by the kind the table gives them, so that commands only ever see good ones. */
+/* Parsing: flags before, between or after positionals, "--flag value" and "--flag=value", "--" ends
+ * flags. Values are checked here by the kind the table gives them, so that commands only ever see
+ * good ones. */
 #include "args.h"
 
 #include <stdarg.h>
@@ -72,15 +73,15 @@ static int devices_text(const char *text)
     for (;;) {
         const size_t n = strcspn(text, ",");
         const int cpu = n == 3 && !strncmp(text, "cpu", 3);
-        const int cuda = n > 5 && n < 9 && !strncmp(text, "cuda:", 5) &&
-                         strspn(text + 5, "0123456789") == n - 5;
+        const int cuda =
+            n > 5 && n < 9 && !strncmp(text, "cuda:", 5) && strspn(text + 5, "0123456789") == n - 5;
         if (!cpu && !cuda) return 0;
         if (!text[n]) return 1;
         text += n + 1;
     }
 }
 
-static int read_value(const flag *f, const char *text, value *v)
+static int read_value(const flag *f, const char *text, flag_value *v)
 {
     char first[64], second[64];
     v->text = text;
@@ -91,8 +92,7 @@ static int read_value(const flag *f, const char *text, value *v)
     case FLAG_FILE: return *text != 0;
     case FLAG_DEVICES: return devices_text(text);
     case FLAG_REAL: return finite_real(text, &v->real[0]) && in_bounds(f, v->real[0]);
-    case FLAG_WHOLE:
-        return number_whole(text, &v->whole[0]) && in_bounds(f, (double)v->whole[0]);
+    case FLAG_WHOLE: return number_whole(text, &v->whole[0]) && in_bounds(f, (double)v->whole[0]);
     case FLAG_BYTES: return number_bytes(text, &v->bytes) && v->bytes > 0;
     case FLAG_CHOICE: return (v->choice = choice_index(f->value, text)) >= 0;
     case FLAG_SPAN:
@@ -160,13 +160,15 @@ static int take_flag(const command *c, args *out, int argc, char **argv, int *at
         if (typed[2 + length] == '=') text = typed + 2 + length + 1;
     } else {
         index = find_letter(c, typed[1]);
-        if (typed[2] == '=') text = typed + 3;
-        else if (typed[2]) text = typed + 2;
+        if (typed[2] == '=')
+            text = typed + 3;
+        else if (typed[2])
+            text = typed + 2;
     }
     if (index < 0) return unknown_flag(c, typed);
 
     const flag *f = command_flag(c, index);
-    value *v = &out->values[index];
+    flag_value *v = &out->values[index];
     if (v->given) return complain(c, EXIT_USAGE, "--%s is given twice", f->name);
     v->given = 1;
     if (f->kind == FLAG_SWITCH) {
@@ -212,8 +214,8 @@ int args_parse(const command *c, int argc, char **argv, int first, args *out, in
             if (code) return code;
         } else {
             if (count == most)
-                return complain(c, EXIT_USAGE, "one argument too many: \"%s\"; motet %s --help",
-                                a, c->name);
+                return complain(c, EXIT_USAGE, "one argument too many: \"%s\"; motet %s --help", a,
+                                c->name);
             if (!*a)
                 return complain(c, EXIT_USAGE, "%s is \"\", expected %s",
                                 c->positionals[count].name, c->positionals[count].help);
@@ -230,9 +232,9 @@ int args_parse(const command *c, int argc, char **argv, int first, args *out, in
     return EXIT_OK;
 }
 
-const value *args_value(const args *a, const char *name)
+const flag_value *args_value(const args *a, const char *name)
 {
-    static const value absent = {.choice = -1};
+    static const flag_value absent = {.choice = -1};
     const int index = find_flag(a->command, name, strlen(name));
     return index < 0 ? &absent : &a->values[index];
 }
@@ -242,12 +244,12 @@ const char *args_text(const args *a, const char *name) { return args_value(a, na
 
 double args_real(const args *a, const char *name, double otherwise)
 {
-    const value *v = args_value(a, name);
+    const flag_value *v = args_value(a, name);
     return v->given && v->text && !v->automatic ? v->real[0] : otherwise;
 }
 
 int64_t args_whole(const args *a, const char *name, int64_t otherwise)
 {
-    const value *v = args_value(a, name);
+    const flag_value *v = args_value(a, name);
     return v->given && v->text && !v->automatic ? v->whole[0] : otherwise;
 }

@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-typedef struct value {
+typedef struct flag_value {
     int given;
     int automatic;    /* the word "auto" */
     const char *text; /* as typed; NULL when absent or bare */
@@ -12,24 +12,24 @@ typedef struct value {
     int64_t whole[2];
     uint64_t bytes;
     int choice; /* index of the word; -1 when absent */
-} value;
+} flag_value;
 
 enum { MAX_FLAGS = 64 };
 
 typedef struct args {
     const command *command;
     const char *positional[POSITIONALS]; /* NULL when absent */
-    value values[MAX_FLAGS];             /* in the order of command_flag */
+    flag_value values[MAX_FLAGS];        /* in the order of command_flag */
     int argc;
     char **argv;
 } args;
 
-/* Parses argv[first..]. EXIT_OK, or EXIT_USAGE after one line on stderr. `help` becomes 1 when --help or -h was met: then
- * nothing else is checked. */
+/* Parses argv[first..]. EXIT_OK, or EXIT_USAGE after one line on stderr. `help` becomes 1 when
+ * --help or -h was met: then nothing else is checked. */
 int args_parse(const command *c, int argc, char **argv, int first, args *out, int *help);
 
 /* The value of a flag of this command. */
-const value *args_value(const args *a, const char *name);
+const flag_value *args_value(const args *a, const char *name);
 int args_given(const args *a, const char *name);
 double args_real(const args *a, const char *name, double otherwise);
 int64_t args_whole(const args *a, const char *name, int64_t otherwise);

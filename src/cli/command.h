@@ -1,5 +1,6 @@
-/* What a command is, as data: its name, its words of help, its arguments and flags, one worked example and the
- * function that runs it. Parsing, help, completion and docs/cli.md all come from this one table. */
+/* What a command is, as data: its name, its words of help, its arguments and flags, one worked
+ * example and the function that runs it. Parsing, help, completion and docs/cli.md all come from
+ * this one table. */
 #ifndef MOTET_CLI_COMMAND_H
 #define MOTET_CLI_COMMAND_H
 
@@ -29,11 +30,16 @@ typedef enum flag_kind {
     FLAG_SIZE      /* N or NxM */
 } flag_kind;
 
-enum { MAY_BE_AUTO = 1, MAY_BE_BARE = 2 /* --mask as well as --mask=R */, NEEDED = 4, NOT_ZERO = 8 };
+enum {
+    MAY_BE_AUTO = 1,
+    MAY_BE_BARE = 2 /* --mask as well as --mask=R */,
+    NEEDED = 4,
+    NOT_ZERO = 8
+};
 
 typedef struct flag {
-    const char *name;     /* "center" */
-    char letter;          /* 'o' for -o; 0: none */
+    const char *name; /* "center" */
+    char letter;      /* 'o' for -o; 0: none */
     flag_kind kind;
     unsigned rules;
     double low, high;     /* of REAL, WHOLE and SIZE, both included; both 0: no bound */
@@ -58,8 +64,8 @@ struct args;
 enum { SHARED_RUN = 1, SHARED_TALK = 2, SHARED_JSON = 4, SHARED_OVERWRITE = 8, SHARED_GROUPS = 4 };
 
 typedef struct command {
-    const char *name;  /* "ct recon"; a name that begins others ("ct") is a group and has no `run` */
-    const char *help;  /* one line */
+    const char *name; /* "ct recon"; a name that begins others ("ct") is a group and has no `run` */
+    const char *help; /* one line */
     const char *about; /* a paragraph more; NULL: none */
     positional positionals[POSITIONALS + 1];
     const flag *flags; /* its own; ends with a name of NULL; NULL: none */
@@ -68,7 +74,7 @@ typedef struct command {
     int (*run)(const struct args *args); /* answers an exit code */
 } command;
 
-extern const command commands[];               /* ends with a name of NULL */
+extern const command commands[]; /* ends with a name of NULL */
 extern const flag *const shared_flags[SHARED_GROUPS];
 
 const command *command_find(const char *name); /* NULL: none */
@@ -77,7 +83,8 @@ int command_is_group(const command *c);
 int command_is_below(const command *c, const char *group);
 const char *command_word(const command *c); /* the last word of its name */
 
-/* All flags of a command, its own first, as one walk: for (i = 0; (f = command_flag(c, i)); i++). */
+/* All flags of a command, its own first, as one walk: for (i = 0; (f = command_flag(c, i)); i++).
+ */
 const flag *command_flag(const command *c, int index);
 int command_own_flags(const command *c);
 

@@ -171,7 +171,7 @@ const command commands[] = {
      ALL,
      "motet ct convert volume.mha slices/ --dtype u16 --range auto",
      "a folder of 16-bit TIFF pages for viewers that want them",
-     NULL},
+     run_ct_convert},
     {"ct simulate",
      "make a scan of a Shepp-Logan head, to try things on",
      NULL,
@@ -200,7 +200,7 @@ const command commands[] = {
      SHARED_RUN | SHARED_JSON | SHARED_OVERWRITE,
      "motet devices",
      "names as --devices takes them",
-     NULL},
+     run_devices},
     {"verify",
      "check that every device, instruction set and thread count gives the same bits",
      "Runs a small fixed case of each engine everywhere and compares digests with those that "

@@ -1,5 +1,5 @@
-/* Completion scripts, made from the table. bash and zsh share one script: zsh reads it through bashcompinit, which is
- * how it gives the same answers; fish gets its own lines. */
+/* Completion scripts, made from the table. bash and zsh share one script: zsh reads it through
+ * bashcompinit, which is how it gives the same answers; fish gets its own lines. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@ static void bash_case(const command *c)
             print_choices(f->kind == FLAG_CHOICE ? f->value : "auto|cpu|cuda:0");
             printf("\" ;;\n");
         } else if (f->kind != FLAG_SWITCH && f->kind != FLAG_FILE && !(f->rules & MAY_BE_BARE)) {
-            printf("        --%s) words=%s ;;\n", f->name, (f->rules & MAY_BE_AUTO) ? "auto" : "none");
+            printf("        --%s) words=%s ;;\n", f->name,
+                   (f->rules & MAY_BE_AUTO) ? "auto" : "none");
         }
     }
     printf("        esac\n");
@@ -77,17 +78,19 @@ static void bash_script(void)
     printf("        esac\n        return ;;\n    esac\n    case \"$command\" in\n");
     for (const command *c = commands; c->name; c++)
         if (!command_is_group(c)) bash_case(c);
-    printf("    esac\n"
-           "    if [ \"$words\" = none ]; then return; fi\n"
-           "    if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); return; fi\n"
-           "    case \"$word\" in\n"
-           "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) ;;\n"
-           "    *)\n"
-           "        if [ -n \"$places\" ]; then COMPREPLY=($(compgen -W \"$places\" -- \"$word\"))\n"
-           "        else COMPREPLY=($(compgen -f -- \"$word\")); fi ;;\n"
-           "    esac\n"
-           "}\n"
-           "complete -o filenames -F _motet motet\n");
+    printf(
+        "    esac\n"
+        "    if [ \"$words\" = none ]; then return; fi\n"
+        "    if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); return; "
+        "fi\n"
+        "    case \"$word\" in\n"
+        "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) ;;\n"
+        "    *)\n"
+        "        if [ -n \"$places\" ]; then COMPREPLY=($(compgen -W \"$places\" -- \"$word\"))\n"
+        "        else COMPREPLY=($(compgen -f -- \"$word\")); fi ;;\n"
+        "    esac\n"
+        "}\n"
+        "complete -o filenames -F _motet motet\n");
 }
 
 static void fish_quoted(const char *text)
@@ -104,7 +107,8 @@ static void fish_quoted(const char *text)
 static void fish_when(const command *c)
 {
     const char *space = strchr(c->name, ' ');
-    if (!space) printf("-n '__fish_seen_subcommand_from %s' ", c->name);
+    if (!space)
+        printf("-n '__fish_seen_subcommand_from %s' ", c->name);
     else
         printf("-n '__fish_seen_subcommand_from %.*s; and __fish_seen_subcommand_from %s' ",
                (int)(space - c->name), c->name, space + 1);
@@ -118,7 +122,8 @@ static void fish_command(const command *c)
         fish_when(c);
         printf("-l %s ", f->name);
         if (f->letter) printf("-s %c ", f->letter);
-        if (f->kind == FLAG_FILE) printf("-r -F ");
+        if (f->kind == FLAG_FILE)
+            printf("-r -F ");
         else if (f->kind == FLAG_CHOICE) {
             printf("-x -a '");
             print_choices(f->value);
@@ -145,7 +150,8 @@ static void fish_script(void)
     for (const command *c = commands; c->name; c++) {
         printf("complete -c motet -f ");
         const char *space = strchr(c->name, ' ');
-        if (!space) printf("-n __fish_use_subcommand ");
+        if (!space)
+            printf("-n __fish_use_subcommand ");
         else {
             printf("-n '__fish_seen_subcommand_from %.*s; and not __fish_seen_subcommand_from",
                    (int)(space - c->name), c->name);

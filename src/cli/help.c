@@ -31,8 +31,10 @@ static void wrap(FILE *out, const char *text, int at, int indent)
 static void row(FILE *out, const char *left, const char *help, int indent)
 {
     const int used = fprintf(out, "  %s", left);
-    if (used + 2 > indent) fprintf(out, "\n%*s", indent, "");
-    else fprintf(out, "%*s", indent - used, "");
+    if (used + 2 > indent)
+        fprintf(out, "\n%*s", indent, "");
+    else
+        fprintf(out, "%*s", indent - used, "");
     wrap(out, help, indent, indent);
 }
 
@@ -47,8 +49,10 @@ static void flag_title(const flag *f, char *out, size_t bytes)
 
 static void flag_help(const flag *f, char *out, size_t bytes)
 {
-    if (f->initial) snprintf(out, bytes, "%s (default: %s)", f->help, f->initial);
-    else snprintf(out, bytes, "%s", f->help);
+    if (f->initial)
+        snprintf(out, bytes, "%s (default: %s)", f->help, f->initial);
+    else
+        snprintf(out, bytes, "%s", f->help);
 }
 
 static void flag_row(FILE *out, const flag *f)
@@ -69,9 +73,10 @@ static void usage_text(const command *c, char *out, size_t bytes)
     int others = 0;
     for (int i = 0; (f = command_flag(c, i)); i++)
         if (f->rules & NEEDED)
-            n += (size_t)snprintf(out + n, bytes - n, " %s%c %s", f->letter ? "-" : "--",
-                                  f->letter, f->value);
-        else others = 1;
+            n += (size_t)snprintf(out + n, bytes - n, " %s%c %s", f->letter ? "-" : "--", f->letter,
+                                  f->value);
+        else
+            others = 1;
     snprintf(out + n, bytes - n, "%s", others ? " [flags]" : "");
 }
 
@@ -81,14 +86,13 @@ static void list(FILE *out, const char *group)
         if (command_is_below(c, group)) row(out, command_word(c), c->help, 16);
 }
 
-static const char *const exit_codes[][2] = {
-    {"0", "done"},
-    {"1", "the command line is wrong"},
-    {"2", "an input was refused"},
-    {"3", "reading or writing failed"},
-    {"4", "a device or memory was not there"},
-    {"5", "cancelled (Ctrl-C)"},
-    {"6", "a check failed, or a defect in Motet"}};
+static const char *const exit_codes[][2] = {{"0", "done"},
+                                            {"1", "the command line is wrong"},
+                                            {"2", "an input was refused"},
+                                            {"3", "reading or writing failed"},
+                                            {"4", "a device or memory was not there"},
+                                            {"5", "cancelled (Ctrl-C)"},
+                                            {"6", "a check failed, or a defect in Motet"}};
 
 void help_top(FILE *out)
 {
@@ -124,8 +128,10 @@ void help_command(FILE *out, const command *c)
     const int own = command_own_flags(c);
     const flag *f;
     for (int i = 0; (f = command_flag(c, i)); i++) {
-        if (i == 0 && own) fputs("\nflags\n", out);
-        else if (i == own) fputs(own ? "\ncommon flags\n" : "\nflags\n", out);
+        if (i == 0 && own)
+            fputs("\nflags\n", out);
+        else if (i == own)
+            fputs(own ? "\ncommon flags\n" : "\nflags\n", out);
         flag_row(out, f);
     }
     fprintf(out, "\nexample\n  %s\n      ", c->example);
@@ -228,7 +234,8 @@ int run_help(const args *a)
     snprintf(name, sizeof name, a->positional[1] ? "%s %s" : "%s", a->positional[0],
              a->positional[1]);
     const command *c = command_find(name);
-    if (!c) return complain(a->command, EXIT_USAGE, "no command \"%s\"; motet --help lists them", name);
+    if (!c)
+        return complain(a->command, EXIT_USAGE, "no command \"%s\"; motet --help lists them", name);
     help_command(stdout, c);
     return EXIT_OK;
 }

@@ -1,4 +1,5 @@
-/* Finds the command in the table, parses its arguments, runs it, and makes sure that what was printed arrived. */
+/* Finds the command in the table, parses its arguments, runs it, and makes sure that what was
+ * printed arrived. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,8 @@ static int unknown_command(const command *group, const char *word)
     if (near)
         return complain(group, EXIT_USAGE, "no command \"%s\"; did you mean motet %s%s%s?", word,
                         prefix, space, near);
-    return complain(group, EXIT_USAGE, "no command \"%s\"; motet %s%s--help lists them", word, prefix,
-                    space);
+    return complain(group, EXIT_USAGE, "no command \"%s\"; motet %s%s--help lists them", word,
+                    prefix, space);
 }
 
 static int run(const command *c, int argc, char **argv, int first)
@@ -54,7 +55,8 @@ static int dispatch(int argc, char **argv)
     const command *c = strchr(word, ' ') ? NULL : command_find(word);
     if (!c) return unknown_command(NULL, word);
     if (!command_is_group(c)) return run(c, argc, argv, 2);
-    if (argc < 3) return complain(c, EXIT_USAGE, "a command is missing; motet %s --help lists them", c->name);
+    if (argc < 3)
+        return complain(c, EXIT_USAGE, "a command is missing; motet %s --help lists them", c->name);
     if (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")) {
         help_command(stdout, c);
         return EXIT_OK;

@@ -1,4 +1,5 @@
-/* "Did you mean": the candidate at the smallest edit distance (a swap of neighbours counts once). */
+/* "Did you mean": the candidate at the smallest edit distance (a swap of neighbours counts once).
+ */
 #include <string.h>
 
 #include "args.h"

@@ -1,5 +1,6 @@
 # What the scripts share. Every check says what it expected; the first line of a script is its promise.
 set -u
+scripts=$(cd "${0%/*}" && pwd)
 here=$(mktemp -d "${TMPDIR:-/tmp}/motet-cli-XXXXXX") || exit 1
 trap 'rm -rf "$here"' EXIT
 trap 'exit 1' INT TERM
@@ -47,3 +48,10 @@ finish() {
     [ "$failures" = 0 ] || exit 1
     exit 0
 }
+
+need_python() {
+    [ -n "${PYTHON:-}" ] && return
+    echo "skipped: no python3 to make and check files with"
+    exit 77
+}
+files() { "$PYTHON" "$scripts/files.py" "$@"; }

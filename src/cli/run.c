@@ -1,0 +1,321 @@
+#include "run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report.h"
+
+static volatile sig_atomic_t stopped;
+static _Atomic(motet_context *) reached; /* by Ctrl-C */
+static int line_shown;                   /* a progress line stands on the terminal */
+
+static void on_stop(int signal_number)
+{
+    (void)signal_number;
+    const int kept = errno;
+    stopped = 1;
+    motet_context *context = atomic_load(&reached);
+    if (context) motet_context_cancel(context);
+    errno = kept;
+}
+
+static void install_handlers(void)
+{
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = on_stop;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        struct sigaction former;
+        /* nohup's choice stands; a SIGINT ignored by a shell's background job is still heard when sent on purpose */
+        if (stops[i] == SIGHUP && !sigaction(SIGHUP, NULL, &former) && former.sa_handler == SIG_IGN)
+            continue;
+        sigaction(stops[i], &action, NULL);
+    }
+    /* Full pipes and file size limits then come back as errors of write, and clean-up runs. */
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL);
+}
+
+int run_stopped(void) { return stopped; }
+
+static void clear_line(void)
+{
+    if (line_shown) fputs("\r\033[K", stderr);
+    line_shown = 0;
+}
+
+int run_cancelled(const run *r)
+{
+    clear_line();
+    return complain(r->args->command, EXIT_CANCELLED, "cancelled; nothing was written");
+}
+
+static void on_log(motet_log_level level, const char *component, const char *text, void *user)
+{
+    (void)component;
+    (void)user;
+    if (level > MOTET_LOG_WARNING) return;
+    clear_line();
+    fprintf(stderr, "motet: %s: %s\n", level == MOTET_LOG_WARNING ? "warning" : "error", text);
+}
+
+static void show_progress(const char *phase, int64_t done, int64_t total)
+{
+    static double last;
+    static char last_phase[64];
+    const double now = run_now();
+    const int terminal = isatty(STDERR_FILENO);
+    const int ends = done >= total || strncmp(phase, last_phase, sizeof last_phase - 1);
+    if (!ends && now - last < (terminal ? 0.05 : 1.0)) return;
+    last = now;
+    snprintf(last_phase, sizeof last_phase, "%s", phase);
+    char text[128];
+    if (total > 0)
+        snprintf(text, sizeof text, "%s: %lld of %lld (%lld%%)", phase, (long long)done,
+                 (long long)total, (long long)((double)done * 100.0 / (double)total));
+    else
+        snprintf(text, sizeof text, "%s: %lld", phase, (long long)done);
+    if (terminal)
+        fprintf(stderr, "\r\033[K%s", text);
+    else
+        fprintf(stderr, "%s\n", text);
+    fflush(stderr);
+    line_shown = terminal;
+}
+
+static motet_go on_progress(const motet_progress *p, void *user)
+{
+    run *r = user;
+    if (r->progress) show_progress(p->phase, p->done, p->total);
+    return stopped ? MOTET_STOP : MOTET_GO_ON;
+}
+
+void run_progress(run *r, const char *phase, int64_t done, int64_t total)
+{
+    if (r->progress) show_progress(phase, done, total);
+}
+
+void run_progress_end(run *r)
+{
+    (void)r;
+    clear_line();
+}
+
+int run_exit_code(motet_status status)
+{
+    switch (status) {
+    case MOTET_OK: return EXIT_OK;
+    case MOTET_NOT_FOUND:
+    case MOTET_IO: return EXIT_FILES;
+    case MOTET_NO_MEMORY:
+    case MOTET_OVER_BUDGET: return EXIT_DEVICE;
+    default: break;
+    }
+    switch (motet_status_class_of(status)) {
+    case MOTET_CLASS_CALLER:
+    case MOTET_CLASS_DATA: return EXIT_REFUSED;
+    case MOTET_CLASS_RESOURCE: return EXIT_FILES;
+    case MOTET_CLASS_DEVICE: return EXIT_DEVICE;
+    case MOTET_CLASS_CANCELLED: return EXIT_CANCELLED;
+    default: return EXIT_CHECK;
+    }
+}
+
+int run_fail(const run *r, const motet_context *context, motet_status status)
+{
+    if (status == MOTET_CANCELLED) return run_cancelled(r);
+    motet_error error;
+    memset(&error, 0, sizeof error);
+    if (context) motet_context_error(context, &error);
+    clear_line();
+    const char *hint = status == MOTET_EXISTS ? "; --overwrite replaces it" : "";
+    return complain(
+        r->args->command, run_exit_code(status), "%s%s",
+        error.status == status && *error.message ? error.message : motet_status_text(status), hint);
+}
+
+void run_options(run *r, motet_context_options *o)
+{
+    const args *a = r->args;
+    motet_context_options_init(o);
+    o->log = on_log;
+    o->progress = on_progress;
+    o->progress_user = r;
+    o->devices = args_given(a, "devices") ? args_text(a, "devices") : "auto";
+    o->threads = (int)args_whole(a, "threads", 0);
+    const flag_value *isa = args_value(a, "isa");
+    o->isa = isa->given ? (motet_isa)isa->choice : MOTET_ISA_AUTO;
+    o->chunk = args_whole(a, "chunk", 0);
+    /* The CPU is the only device so far, and its memory is the host's: the smaller bound holds. */
+    const uint64_t device = args_value(a, "memory")->bytes;
+    const uint64_t host = args_value(a, "host-memory")->bytes;
+    o->host_memory = device && (!host || device < host) ? device : host;
+}
+
+motet_status run_context(run *r, const motet_context_options *options, motet_context **out)
+{
+    (void)r;
+    const motet_status st = motet_context_create(options, out);
+    if (st == MOTET_OK) atomic_store(&reached, *out);
+    return st;
+}
+
+void run_context_free(run *r, motet_context *context)
+{
+    atomic_store(&reached, r->context == context ? NULL : r->context);
+    motet_context_free(context);
+}
+
+static int context_failed(run *r, motet_status st)
+{
+    const command *c = r->args->command;
+    if (st == MOTET_UNSUPPORTED)
+        return complain(c, EXIT_DEVICE, "--isa is \"%s\", which this processor or build lacks",
+                        args_text(r->args, "isa") ? args_text(r->args, "isa") : "auto");
+    if (st == MOTET_BAD_ARGUMENT && args_given(r->args, "devices"))
+        return complain(c, EXIT_DEVICE,
+                        "--devices is \"%s\", expected devices that motet devices lists",
+                        args_text(r->args, "devices"));
+    return complain(c, run_exit_code(st), "making a context: %s", motet_status_text(st));
+}
+
+int run_begin(run *r, const args *a)
+{
+    memset(r, 0, sizeof *r);
+    r->args = a;
+    r->begun = run_now();
+    const char *json = args_text(a, "json");
+    r->talks = !args_given(a, "quiet") && !(json && !strcmp(json, "-"));
+    r->progress = args_given(a, "progress") || (!args_given(a, "quiet") && isatty(STDERR_FILENO));
+    install_handlers();
+
+    motet_context_options options;
+    run_options(r, &options);
+    const motet_status st = run_context(r, &options, &r->context);
+    if (st != MOTET_OK) return context_failed(r, st);
+    r->inputs = json_array();
+    r->outputs = json_array();
+    r->result = json_object();
+    r->stages = json_array();
+    if (!r->inputs || !r->outputs || !r->result || !r->stages) {
+        run_end(r, EXIT_DEVICE);
+        return complain(a->command, EXIT_DEVICE, "out of memory");
+    }
+    return EXIT_OK;
+}
+
+/* Only after the inputs and outputs are known to differ: overwriting must not begin on an input. */
+static int begin_json(run *r)
+{
+    const char *path = args_text(r->args, "json");
+    if (!path || r->json_file.begun) return EXIT_OK;
+    const int reason = outfile_begin(&r->json_file, path, args_given(r->args, "overwrite"));
+    if (!reason) return EXIT_OK;
+    if (reason == EEXIST)
+        return complain(r->args->command, EXIT_REFUSED,
+                        "%s: exists already; --overwrite replaces it", path);
+    return complain(r->args->command, EXIT_FILES, "%s: %s", path, strerror(reason));
+}
+
+int run_check_distinct(run *r)
+{
+    size_t i, j;
+    json_t *in, *out;
+    const char *json = args_text(r->args, "json");
+    if (json && !strcmp(json, "-")) json = NULL;
+    json_t *outputs = json_copy(r->outputs);
+    if (json) json_array_append_new(outputs, json_string_nocheck(json));
+    int code = EXIT_OK;
+    json_array_foreach(outputs, i, out)
+    {
+        const char *path = json_string_value(out);
+        json_array_foreach(r->inputs, j, in)
+        {
+            const motet_status st =
+                motet_store_check_distinct(r->context, json_string_value(in), path);
+            if (!code && st != MOTET_OK) code = run_fail(r, r->context, st);
+        }
+        json_array_foreach(outputs, j, in)
+        {
+            if (code || j >= i) continue;
+            const char *other = json_string_value(in);
+            motet_status st = motet_store_check_distinct(r->context, other, path);
+            if (!strcmp(other, path) || st == MOTET_SAME_FILE)
+                code = complain(r->args->command, EXIT_REFUSED, "%s: two outputs are the same file",
+                                path);
+        }
+    }
+    json_decref(outputs);
+    return code ? code : begin_json(r);
+}
+
+int run_end(run *r, int code)
+{
+    run_progress_end(r);
+    if (!code) code = begin_json(r);
+    if (!code && r->json_file.begun) code = report_write(r);
+    outfile_drop(&r->json_file);
+    json_decref(r->inputs);
+    json_decref(r->outputs);
+    json_decref(r->result);
+    json_decref(r->stages);
+    if (r->context) run_context_free(r, r->context);
+    r->context = NULL;
+    return code;
+}
+
+void run_input(run *r, const char *path)
+{
+    if (path) json_array_append_new(r->inputs, json_string_nocheck(path));
+}
+
+void run_output(run *r, const char *path)
+{
+    if (path) json_array_append_new(r->outputs, json_string_nocheck(path));
+}
+
+double run_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static json_t *find_stage(const run *r, const char *name)
+{
+    size_t i;
+    json_t *stage;
+    json_array_foreach(r->stages, i, stage)
+    {
+        if (!strcmp(json_string_value(json_object_get(stage, "name")), name)) return stage;
+    }
+    return NULL;
+}
+
+void run_stage(run *r, const char *name, double seconds)
+{
+    json_t *stage = find_stage(r, name);
+    if (!stage) {
+        json_array_append_new(r->stages, json_pack("{s:s, s:f}", "name", name, "seconds", seconds));
+        return;
+    }
+    const double before = json_real_value(json_object_get(stage, "seconds"));
+    json_object_set_new(stage, "seconds", json_real(before + seconds));
+}
+
+double run_stage_seconds(const run *r, const char *name)
+{
+    return json_real_value(json_object_get(find_stage(r, name), "seconds"));
+}
+
+json_t *json_finite(double value) { return isfinite(value) ? json_real(value) : json_null(); }
