@@ -1,0 +1,52 @@
+/* The inside of a scan. */
+#ifndef MOTET_CT_SCAN_H
+#define MOTET_CT_SCAN_H
+
+#include <motet/ct.h>
+
+/* Frames of detector pixels in a store, whatever their order of axes. */
+typedef struct scan_frames {
+    motet_store *store;
+    motet_store_info info;
+    int64_t count, rows, columns;
+    int64_t stride_v, stride_u; /* of a pixel within a frame */
+    int single; /* the store is one frame of two axes */
+} scan_frames;
+
+/* `single`: two axes are legal and mean one frame. */
+motet_status scan_frames_open(motet_context *context, const char *path, const char *entry,
+                              int single, scan_frames *out);
+motet_status scan_frames_read(scan_frames *frames, int64_t first, int64_t count, double *out);
+void scan_frames_close(scan_frames *frames);
+
+struct motet_ct_scan {
+    motet_context *context;
+    motet_ct_scan_info info;
+    char *path;
+    scan_frames data;
+    int64_t *frame_of_view; /* NULL: view k is frame k */
+    double *angles;         /* radians */
+    double *dark, *open;    /* (rows, columns): mean dark, mean flat less dark */
+    int32_t *live;          /* (rows, columns, 2), see normalise.k.h */
+    int line_integrals;
+};
+
+/* What a file turned out to hold, before anything is averaged: filled by dataexchange.c. */
+typedef struct scan_parts {
+    scan_frames flats, darks;         /* store NULL: none */
+    int64_t *flat_index, *dark_index; /* frames of those stores; NULL: all, in order */
+    int64_t flat_count, dark_count; /* may lie in the scan's own store, which is closed once */
+} scan_parts;
+
+/* 1 if the file begins as HDF5 does. */
+int scan_is_hdf5(const char *path);
+/* Opens /exchange or NXtomo; *found 0 when the file is neither (its only dataset may still be a scan). */
+motet_status scan_open_hdf5(motet_ct_scan *scan, const motet_ct_scan_options *options,
+                            scan_parts *parts, int *found);
+
+/* motet_ct_scan_read that gives the counts instead of warnings. */
+motet_status scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram, int64_t *clamped,
+                       int64_t *broken);
+void scan_warn(motet_ct_scan *scan, int64_t clamped, int64_t broken);
+
+#endif
