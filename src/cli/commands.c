@@ -1,11 +1,15 @@
-/* The table of commands and flags. Help, parsing, completion and docs/cli.md have no other source. */
+/* The table of commands and flags. Help, parsing, completion and docs/cli.md have no other source.
+ */
 #include "command.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #define WHOLE_AT_LEAST(n) FLAG_WHOLE, 0, (n), 9e15
-#define END {.name = NULL}
+#define END                                                                                        \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
 
 static const flag run_flags[] = {
     {"devices", 0, FLAG_DEVICES, 0, 0, 0, "LIST", "auto, cpu, cuda:N or a list such as cpu,cuda:0",
@@ -28,34 +32,36 @@ static const flag talk_flags[] = {
     {"quiet", 'q', FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL, "no summary and no progress"},
     END};
 
-static const flag json_flags[] = {
-    {"json", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file, or - for standard output", NULL,
-     "write a report of the run as JSON; - is standard output"},
-    END};
+static const flag json_flags[] = {{"json", 0, FLAG_FILE, 0, 0, 0, "FILE",
+                                   "a file, or - for standard output", NULL,
+                                   "write a report of the run as JSON; - is standard output"},
+                                  END};
 
 static const flag overwrite_flags[] = {
-    {"overwrite", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL, "replace outputs that exist"},
-    END};
+    {"overwrite", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL, "replace outputs that exist"}, END};
 
 const flag *const shared_flags[SHARED_GROUPS] = {run_flags, talk_flags, json_flags,
                                                  overwrite_flags};
 
-#define OUTPUT_FILE                                                                                \
-    "a path ending in .npy, .tif, .mha, .h5, .png or / for a folder of TIFF pages"
+#define OUTPUT_FILE "a path ending in .npy, .tif, .mha, .h5, .png or / for a folder of TIFF pages"
 #define ENTRY                                                                                      \
-    {"entry", 0, FLAG_TEXT, 0, 0, 0, "NAME", "the name of a dataset, such as /exchange/data",     \
-     NULL, "dataset of an HDF5 file or member of an NPZ file"}
+    {                                                                                              \
+        "entry", 0, FLAG_TEXT, 0, 0, 0, "NAME", "the name of a dataset, such as /exchange/data",   \
+            NULL, "dataset of an HDF5 file or member of an NPZ file"                               \
+    }
 #define RANGE                                                                                      \
-    {"range", 0, FLAG_INTERVAL, MAY_BE_AUTO, 0, 0, "LO:HI|auto",                                   \
-     "two numbers LO:HI with LO < HI, or auto", NULL,                                              \
-     "values that become 0 and the highest integer; auto: minimum and maximum"}
+    {                                                                                              \
+        "range", 0, FLAG_INTERVAL, MAY_BE_AUTO, 0, 0, "LO:HI|auto",                                \
+            "two numbers LO:HI with LO < HI, or auto", NULL,                                       \
+            "values that become 0 and the highest integer; auto: minimum and maximum"              \
+    }
 
-static const flag verify_flags[] = {
-    {"save", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", NULL,
-     "write the digests, to compare with another machine's"},
-    {"against", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file made with --save", NULL,
-     "compare with digests saved elsewhere"},
-    END};
+static const flag verify_flags[] = {{"save", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", NULL,
+                                     "write the digests, to compare with another machine's"},
+                                    {"against", 0, FLAG_FILE, 0, 0, 0, "FILE",
+                                     "a file made with --save", NULL,
+                                     "compare with digests saved elsewhere"},
+                                    END};
 
 static const flag bench_flags[] = {
     {"columns", 0, FLAG_WHOLE, 0, 16, 8192, "N", "a whole number from 16 to 8192", "256",
@@ -95,8 +101,8 @@ static const flag simulate_flags[] = {
      "frames without beam"},
     {"center", 0, FLAG_REAL, 0, -1e7, 1e7, "X", "a number of pixels", "(columns - 1) / 2",
      "column of the rotation axis, 0-based"},
-    {"arc", 0, FLAG_REAL, NOT_ZERO, -36000, 36000, "DEGREES",
-     "an angle in degrees that is not 0", "180", "from the first view to the last"},
+    {"arc", 0, FLAG_REAL, NOT_ZERO, -36000, 36000, "DEGREES", "an angle in degrees that is not 0",
+     "180", "from the first view to the last"},
     {"counts", 0, FLAG_REAL, 0, 0, 1e9, "N", "a number from 0 to 1e9", "20000",
      "mean counts of the open beam; 0: no noise"},
     {"pitch", 0, FLAG_REAL, NOT_ZERO, 0, 1e9, "MM", "a length in mm above 0", "0.05",
@@ -139,8 +145,8 @@ static const flag recon_flags[] = {
      "the columns", "voxels of a slice"},
     {"voxel", 0, FLAG_REAL, NOT_ZERO, 0, 1e9, "MM", "a length in mm above 0", "the pitch",
      "size of a voxel"},
-    {"pitch", 0, FLAG_REAL, NOT_ZERO, 0, 1e9, "MM", "a length in mm above 0",
-     "the scan's, else 1", "distance of two detector columns and of two rows"},
+    {"pitch", 0, FLAG_REAL, NOT_ZERO, 0, 1e9, "MM", "a length in mm above 0", "the scan's, else 1",
+     "distance of two detector columns and of two rows"},
     {"dtype", 0, FLAG_CHOICE, 0, 0, 0, "f32|u16|u8", "f32, u16 or u8", "f32",
      "type of the values written"},
     RANGE,
@@ -165,8 +171,7 @@ const command commands[] = {
      "copy an array from one file format to another",
      "Rows are streamed: the array need not fit in memory. Values are kept as they are unless "
      "--dtype says otherwise; a conversion that would lose range needs --range.",
-     {{"IN", "the array to read", 0, NULL},
-      {"OUT", OUTPUT_FILE, 0, NULL}},
+     {{"IN", "the array to read", 0, NULL}, {"OUT", OUTPUT_FILE, 0, NULL}},
      convert_flags,
      ALL,
      "motet ct convert volume.mha slices/ --dtype u16 --range auto",

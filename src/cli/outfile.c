@@ -78,15 +78,24 @@ int write_whole(int descriptor, const void *data, size_t bytes)
     return 0;
 }
 
+/* link refuses a name that exists, which rename would replace; some file systems have no links. */
+static int take_place(outfile *f)
+{
+    if (!f->overwrite) {
+        if (!link(f->beside, f->path)) return 0;
+        if (errno != EPERM && errno != EOPNOTSUPP) return errno;
+    }
+    if (rename(f->beside, f->path)) return errno;
+    *f->beside = 0;
+    return 0;
+}
+
 int outfile_commit(outfile *f, const char *text, size_t bytes)
 {
     int reason = write_whole(f->descriptor, text, bytes);
     if (f->beside) {
         if (!reason && fsync(f->descriptor)) reason = errno;
-        /* link refuses an existing name, which rename would replace */
-        if (!reason && f->overwrite && rename(f->beside, f->path)) reason = errno;
-        if (!reason && !f->overwrite && link(f->beside, f->path)) reason = errno;
-        if (!reason && f->overwrite) *f->beside = 0;
+        if (!reason) reason = take_place(f);
     }
     outfile_drop(f);
     return reason;

@@ -58,6 +58,7 @@ static json_t *part(const json_t *account, const char *name, json_t *otherwise)
 
 static json_t *compose(run *r)
 {
+    const double seconds = run_now() - r->begun; /* without the digests below */
     json_t *report = json_object(), *words = json_array();
     for (int i = 0; i < r->args->argc; i++)
         json_array_append_new(words, i ? text_of(r->args->argv[i]) : json_string("motet"));
@@ -72,7 +73,7 @@ static json_t *compose(run *r)
     json_t *account = account_of(r);
     json_object_set_new(report, "devices", part(account, "devices", json_array()));
     json_object_set_new(report, "operations", part(account, "operations", json_array()));
-    json_t *timing = json_pack("{s:f, s:O}", "seconds", run_now() - r->begun, "stages", r->stages);
+    json_t *timing = json_pack("{s:f, s:O}", "seconds", seconds, "stages", r->stages);
     json_object_set_new(report, "timing", timing);
     json_t *memory = part(account, "memory", json_object());
     if (!json_object_get(memory, "planned")) json_object_set_new(memory, "planned", json_null());

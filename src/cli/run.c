@@ -14,6 +14,7 @@
 
 static volatile sig_atomic_t stopped;
 static _Atomic(motet_context *) reached; /* by Ctrl-C */
+static char log_error[256];              /* what a context that was never made had to say */
 static int line_shown;                   /* a progress line stands on the terminal */
 
 static void on_stop(int signal_number)
@@ -35,7 +36,8 @@ static void install_handlers(void)
     action.sa_handler = on_stop;
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
         struct sigaction former;
-        /* nohup's choice stands; a SIGINT ignored by a shell's background job is still heard when sent on purpose */
+        /* nohup's choice stands; a SIGINT ignored by a shell's background job is still heard when
+         * sent on purpose */
         if (stops[i] == SIGHUP && !sigaction(SIGHUP, NULL, &former) && former.sa_handler == SIG_IGN)
             continue;
         sigaction(stops[i], &action, NULL);
@@ -64,9 +66,10 @@ static void on_log(motet_log_level level, const char *component, const char *tex
 {
     (void)component;
     (void)user;
-    if (level > MOTET_LOG_WARNING) return;
+    if (level == MOTET_LOG_ERROR) snprintf(log_error, sizeof log_error, "%s", text);
+    if (level != MOTET_LOG_WARNING) return; /* errors come back as statuses */
     clear_line();
-    fprintf(stderr, "motet: %s: %s\n", level == MOTET_LOG_WARNING ? "warning" : "error", text);
+    fprintf(stderr, "motet: warning: %s\n", text);
 }
 
 static void show_progress(const char *phase, int64_t done, int64_t total)
@@ -176,17 +179,12 @@ void run_context_free(run *r, motet_context *context)
     motet_context_free(context);
 }
 
-static int context_failed(run *r, motet_status st)
+static int context_failed(const run *r, motet_status st)
 {
-    const command *c = r->args->command;
-    if (st == MOTET_UNSUPPORTED)
-        return complain(c, EXIT_DEVICE, "--isa is \"%s\", which this processor or build lacks",
-                        args_text(r->args, "isa") ? args_text(r->args, "isa") : "auto");
-    if (st == MOTET_BAD_ARGUMENT && args_given(r->args, "devices"))
-        return complain(c, EXIT_DEVICE,
-                        "--devices is \"%s\", expected devices that motet devices lists",
-                        args_text(r->args, "devices"));
-    return complain(c, run_exit_code(st), "making a context: %s", motet_status_text(st));
+    const char *text = *log_error ? log_error : motet_status_text(st);
+    /* The flags were well formed, so what is missing is a device or an instruction set. */
+    const int lacking = st == MOTET_BAD_ARGUMENT || st == MOTET_UNSUPPORTED;
+    return complain(r->args->command, lacking ? EXIT_DEVICE : run_exit_code(st), "%s", text);
 }
 
 int run_begin(run *r, const args *a)
