@@ -8,6 +8,7 @@ const store_format *const store_formats[] = {
     &store_npz,
     &store_hdf5,
     &store_png,
+    &store_tiff,
     &store_mha,
     NULL,
 };
