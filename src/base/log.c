@@ -1,3 +1,5 @@
+/* Messages go out at once, on the thread that speaks; progress at most every 50 ms, so that engines may
+ * report each row. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -45,7 +47,8 @@ motet_status log_phase_step(log_phase *phase, int64_t done)
     motet_context *c = phase->context;
     const int64_t now = clock_now(c);
     motet_go go = MOTET_GO_ON;
-    if (c->options.progress && (done >= phase->total || now - phase->last >= interval)) {
+    const int ended = phase->total > 0 && done >= phase->total;
+    if (c->options.progress && (ended || now - phase->last >= interval)) {
         phase->last = now;
         const motet_progress p = {phase->name, done, phase->total,
                                   (double)(now - phase->start) * 1e-9};
