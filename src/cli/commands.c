@@ -166,7 +166,7 @@ const command commands[] = {
      SHARED_JSON | SHARED_OVERWRITE,
      "motet ct info scan.h5",
      "tells views, rows, columns, angles and pixel size of a scan",
-     NULL},
+     run_ct_info},
     {"ct convert",
      "copy an array from one file format to another",
      "Rows are streamed: the array need not fit in memory. Values are kept as they are unless "
@@ -185,7 +185,7 @@ const command commands[] = {
      ALL,
      "motet ct simulate -o scan.h5 --views 360 --columns 256",
      "a noisy scan with flats and darks, the same on every machine",
-     NULL},
+     run_ct_simulate},
     {"ct recon",
      "reconstruct a scan: filtered back-projection, slab by slab",
      "Reads counts, flats and darks, takes the logarithm, finds the rotation axis, filters and "
