@@ -16,7 +16,7 @@ extern "C" {
 typedef struct motet_store motet_store;
 
 typedef struct motet_store_info {
-    char format[16]; /* "npy", "npz", "tiff", "hdf5", "mha", "png" */
+    char format[16]; /* "npy", "npz", "tiff", "stack", "hdf5", "mha", "png" */
     motet_type type;
     int axes;
     int64_t shape[MOTET_MAX_AXES];

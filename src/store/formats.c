@@ -9,6 +9,7 @@ const store_format *const store_formats[] = {
     &store_hdf5,
     &store_png,
     &store_tiff,
+    &store_stack,
     &store_mha,
     NULL,
 };

@@ -9,6 +9,7 @@ extern const store_format store_mha;
 extern const store_format store_npy;
 extern const store_format store_npz;
 extern const store_format store_png;
+extern const store_format store_stack;
 extern const store_format store_tiff;
 
 #endif
