@@ -34,8 +34,9 @@ typedef struct motet_ct_parallel {
 } motet_ct_parallel;
 
 MOTET_API void motet_ct_parallel_init(motet_ct_parallel *parallel);
-/* BAD_ARGUMENT names the field, its value and what was expected: sizes < 1, pitch or voxel not
- * positive and finite, a non-finite angle, a centre more than 10 detector widths away.
+/* BAD_ARGUMENT names the field, its value and what was expected: sizes < 1 (rows may be
+ * 0) or > 2^30, pitch or voxel not positive and finite, voxel / pitch outside 1/1024 to 1024, an
+ * angle that is not finite or beyond 1e6, a centre more than 10 detector widths away.
  * Warns (log) when the angles look like degrees. */
 MOTET_API motet_status motet_ct_geometry_parallel(motet_context *context,
                                                   const motet_ct_parallel *parallel,
@@ -74,14 +75,16 @@ MOTET_API void motet_ct_filter_options_init(motet_ct_filter_options *options);
 
 /* Ramp-filters each detector row (band-limited ramp sampled in space: Kak and Slaney, Principles
  * of Computerized Tomographic Imaging, 1988, eq. 3.3.61), linear convolution; output in the input's units per length. In
- * place is legal (output == input). */
+ * place is legal (output == input). `options` may be NULL. BAD_ARGUMENT: an unknown window, cutoff outside (0, 1],
+ * pad < 0. */
 MOTET_API motet_status motet_ct_filter(motet_ct_geometry *geometry,
                                        const motet_ct_filter_options *options,
                                        const motet_array *sinogram, motet_array *filtered);
 
 /* Filtered back-projection: the volume's attenuation per length unit. Views are weighted by the angle
  * they stand for (half the distance to their neighbours modulo pi), so uneven and > 180 degree
- * scans are right. Each chord-weighted back-projection is normalised by the area of a voxel over the pitch. */
+ * scans are right; a missing wedge is warned about. Filtered views are interpolated linearly between
+ * columns, or averaged over voxels larger than columns. `options` may be NULL. */
 MOTET_API motet_status motet_ct_fbp(motet_ct_geometry *geometry,
                                     const motet_ct_filter_options *options,
                                     const motet_array *sinogram, motet_array *volume);

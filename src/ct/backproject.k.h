@@ -56,12 +56,11 @@ K_FN void ct_backproject_item(const ct_backproject_args *a, int64_t item, void *
     for (int64_t k = 0; k < a->views; k++) {
         const ct_view *view = &a->view[k];
         const ct_base base = ct_base_of(&a->grid, view, a->first_line + line, x / CT_BLOCK);
-        const float place = ct_place(view, base.fraction, (int32_t)(x % CT_BLOCK));
-        const float first = ct_first_tap(view, place);
+        const ct_place place = ct_place_of(view, base.fraction, (int32_t)(x % CT_BLOCK));
         for (int32_t t = 0; t < view->taps; t++) {
-            const int64_t u = base.column + (int64_t)first + t;
+            const int64_t u = base.column + (int64_t)place.first + t;
             if (u < 0 || u >= a->grid.columns) continue;
-            const float chord = ct_chord(view, (place - first) - (float)t);
+            const float chord = ct_chord(view, place.beyond - (float)t);
             const float *ray = a->sinogram + k * a->view_stride + u * a->column_stride + row;
             for (int64_t r = 0; r < rows; r++) sum[r] = k_fmaf(chord, ray[r], sum[r]);
         }

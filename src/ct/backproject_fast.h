@@ -31,7 +31,8 @@ K_FN int64_t ct_window_begin(const ct_backproject_args *a, const ct_view *view, 
 {
     const double span = (double)(CT_TILE - 1);
     const double corner = ct_column(&a->grid, view, (double)x, (double)(a->first_line + line));
-    const double least = corner + k_min(0.0, span * view->along_x) + k_min(0.0, span * view->along_y);
+    const double least =
+        corner + k_min(0.0, span * view->along_x) + k_min(0.0, span * view->along_y);
     return (int64_t)ct_nearest(least) - view->taps / 2 - 3;
 }
 
@@ -71,8 +72,9 @@ K_FN void ct_strip_gather(const int lanes, const int32_t taps, const ct_strip *s
 }
 
 /* Items [begin, end) of one tile. */
-K_FN void ct_backproject_tile(const int lanes, const ct_backproject_args *a, int64_t x, int64_t line,
-                              int64_t row, int64_t rows, int64_t begin, int64_t end, float *scratch)
+K_FN void ct_backproject_tile(const int lanes, const ct_backproject_args *a, int64_t x,
+                              int64_t line, int64_t row, int64_t rows, int64_t begin, int64_t end,
+                              float *scratch)
 {
     float *sums = scratch, *windows = scratch + CT_TILE_ITEMS * CT_ROWS;
     const int64_t first_strip = begin / CT_TILE;
@@ -84,13 +86,13 @@ K_FN void ct_backproject_tile(const int lanes, const ct_backproject_args *a, int
         int64_t start[CT_FAST_VIEWS];
         for (int64_t k = 0; k < views; k++) {
             start[k] = ct_window_begin(a, &a->view[k0 + k], x, line);
-            ct_window_copy(lanes, a, k0 + k, start[k], row, rows,
-                           windows + k * a->window * lanes);
+            ct_window_copy(lanes, a, k0 + k, start[k], row, rows, windows + k * a->window * lanes);
         }
         for (int64_t s = first_strip; s < last_strip; s++)
             for (int64_t k = 0; k < views; k++) {
                 const ct_view *view = &a->view[k0 + k];
-                const ct_base base = ct_base_of(&a->grid, view, a->first_line + line + s, x / CT_BLOCK);
+                const ct_base base =
+                    ct_base_of(&a->grid, view, a->first_line + line + s, x / CT_BLOCK);
                 const float *window = windows + (k * a->window + base.column - start[k]) * lanes;
                 float *sum = sums + s * CT_STRIP * lanes;
                 ct_strip strip;

@@ -6,23 +6,36 @@
 
 #include "ct/geometry.k.h"
 
+/* A table of views as an operand. */
+typedef struct ct_table {
+    motet_array *views; /* of ct_view, as bytes */
+    int32_t most_taps;  /* of any view */
+} ct_table;
+
 struct motet_ct_geometry {
     motet_context *context;
     ct_grid grid;
     int64_t views, rows;
     double pitch, voxel;
-    double *angles;      /* radians, as given */
-    motet_array *table;  /* of ct_view, as bytes: an operand of every operation */
-    int32_t most_taps;   /* of any view */
+    double *angles; /* radians, as given */
+    ct_table chords;
 };
 
 /* Cosine and sine, with multiples of a right angle made exact: the double nearest to pi/2 has the
  * cosine 6e-17, and such rays should count as parallel to an axis. */
 void ct_direction(double angle, double *cosine, double *sine);
-/* The entry of a view. */
+/* The entry of a view: Siddon's chords. */
 ct_view ct_view_of(double cosine, double sine, double pitch, double voxel);
+/* The same place with weights that add up to 1 wherever it falls: linear between two columns, or
+ * the mean over the voxel's size where that is more than a column. */
+ct_view ct_mean_of(double cosine, double sine, double pitch, double voxel);
 
-const ct_view *ct_geometry_table(const motet_ct_geometry *geometry);
+typedef ct_view ct_entry_fn(double cosine, double sine, double pitch, double voxel);
+motet_status ct_table_create(const motet_ct_geometry *geometry, ct_entry_fn *entry, ct_table *out);
+
+/* motet_ct_backproject by the weights of a table. */
+motet_status ct_backproject_by(motet_ct_geometry *geometry, const ct_table *table,
+                               const motet_array *sinogram, motet_array *volume);
 
 /* The angle each view stands for, radians: half the distance to its neighbours modulo pi. Views of
  * one direction (within 1e-6) share what it stands for. Where a wedge is missing (a gap of more

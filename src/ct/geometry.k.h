@@ -13,7 +13,7 @@
 #ifndef MOTET_CT_GEOMETRY_K_H
 #define MOTET_CT_GEOMETRY_K_H
 
-#include "kern/k.h"
+#include "kern/bits.h"
 
 enum {
     CT_BLOCK = 64, /* voxels along x that share a base */
@@ -23,9 +23,10 @@ enum {
 /* What the pair needs to know of a view. */
 typedef struct ct_view {
     double along_x, along_y; /* columns from one voxel to the next */
-    float step;              /* along_x */
+    float step, step_low;    /* along_x = step + step_low */
     float half;              /* distance at which a chord is half the longest, columns */
     float slope;             /* of the chord beyond, in longest chords per column; finite */
+    float middle;            /* 1/2 + (what `half` lost to rounding) * slope */
     float chord;             /* the longest, in length units */
     float reach;             /* the first tap is the whole column nearest to (place - reach) */
     int32_t taps;            /* columns from there on that a chord may reach */
@@ -64,33 +65,33 @@ K_FN ct_base ct_base_of(const ct_grid *grid, const ct_view *view, int64_t y, int
     return base;
 }
 
-/* Place of voxel `at` of a block (0 .. CT_BLOCK - 1), in columns from the base. */
-K_FN float ct_place(const ct_view *view, float fraction, int32_t at)
-{
-    return k_fmaf((float)(at - CT_BLOCK / 2), view->step, fraction);
-}
+/* Voxel `at` of a block (0 .. CT_BLOCK - 1): its first tap, and how far beyond that its centre
+ * lies. The product with `step` is taken apart from the whole columns before it is rounded, so that
+ * the distance is good to 2^-23 columns anywhere in the block: near the axes, where chords are
+ * steep, neighbours then still share a ray without loss. */
+typedef struct ct_place {
+    float first, beyond;
+} ct_place;
 
-K_FN float ct_first_tap(const ct_view *view, float place)
+K_FN ct_place ct_place_of(const ct_view *view, float fraction, int32_t at)
 {
-    return ct_nearestf(place - view->reach);
+    const float i = (float)(at - CT_BLOCK / 2);
+    const float low = k_fmaf(i, view->step_low, fraction);
+    ct_place place;
+    place.first = ct_nearestf(k_fmaf(i, view->step, low) - view->reach);
+    place.beyond = k_fmaf(i, view->step, -place.first) + low;
+    return place;
 }
 
 /* Chord of a ray at distance d columns from the voxel's centre. */
 K_FN float ct_chord(const ct_view *view, float d)
 {
     const float away = d < 0.0f ? -d : d;
-    return view->chord * k_saturatef(k_fmaf(view->half - away, view->slope, 0.5f));
+    return view->chord * k_saturatef(k_fmaf(view->half - away, view->slope, view->middle));
 }
 
 /* What a sum becomes in an output: one kind of NaN, and no negative zero (a sum that skipped terms
  * of weight 0 may differ in that sign from one that did not). */
-K_FN float ct_result(float sum)
-{
-    const union {
-        uint32_t bits;
-        float value;
-    } nan = {0x7fc00000u};
-    return sum == sum ? sum + 0.0f : nan.value;
-}
+K_FN float ct_result(float sum) { return k_out(sum + 0.0f); }
 
 #endif

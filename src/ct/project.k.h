@@ -65,11 +65,10 @@ K_FN void ct_project_item(const ct_project_args *a, int64_t item, void *scratch)
         const ct_span span = ct_line_span(&a->grid, view, y, u, u + 1);
         for (int64_t x = span.first; x < span.last; x++) {
             const ct_base base = ct_base_of(&a->grid, view, y, x / CT_BLOCK);
-            const float place = ct_place(view, base.fraction, (int32_t)(x % CT_BLOCK));
-            const float first = ct_first_tap(view, place);
-            const int64_t tap = u - (base.column + (int64_t)first);
+            const ct_place place = ct_place_of(view, base.fraction, (int32_t)(x % CT_BLOCK));
+            const int64_t tap = u - (base.column + (int64_t)place.first);
             if (tap < 0 || tap >= view->taps) continue;
-            const float chord = ct_chord(view, (place - first) - (float)tap);
+            const float chord = ct_chord(view, place.beyond - (float)tap);
             const float *voxel = a->volume + row * a->slice_stride + y * a->line_stride + x;
             for (int64_t r = 0; r < rows; r++)
                 sum[r] = k_fmaf(chord, voxel[r * a->slice_stride], sum[r]);

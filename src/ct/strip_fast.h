@@ -12,9 +12,9 @@
 #include "ct/geometry.k.h"
 
 enum {
-    CT_STRIP = 16,      /* voxels along x; divides CT_BLOCK and is CT_TILE */
-    CT_FAST_TAPS = 16,  /* more: the plain item */
-    CT_FAST_VIEWS = 8   /* views that share what was packed */
+    CT_STRIP = 16,     /* voxels along x; divides CT_BLOCK and is CT_TILE */
+    CT_FAST_TAPS = 16, /* more: the plain item */
+    CT_FAST_VIEWS = 8  /* views that share what was packed */
 };
 
 typedef struct ct_strip {
@@ -29,10 +29,9 @@ K_FN void ct_strip_weights(const ct_view *view, float fraction, int32_t at, int3
     const ct_view v = *view;
     float beyond[CT_STRIP]; /* from the first tap to the voxel */
     for (int i = 0; i < CT_STRIP; i++) {
-        const float place = ct_place(&v, fraction, at + i);
-        const float first = ct_first_tap(&v, place);
-        out->first[i] = (int32_t)first; /* a whole number below 2^22 */
-        beyond[i] = place - first;
+        const ct_place place = ct_place_of(&v, fraction, at + i);
+        out->first[i] = (int32_t)place.first; /* a whole number below 2^22 */
+        beyond[i] = place.beyond;
     }
     for (int32_t t = 0; t < taps; t++)
         for (int i = 0; i < CT_STRIP; i++) out->chord[t][i] = ct_chord(&v, beyond[i] - (float)t);

@@ -2,4 +2,5 @@
 K_KERNEL(ct_project)
 K_KERNEL(ct_backproject)
 K_KERNEL(ct_normalise)
+K_KERNEL(ct_filter)
 K_KERNEL(k_health)

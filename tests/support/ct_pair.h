@@ -25,7 +25,10 @@ static inline ct_pair ct_pair_make(int64_t views, const double *angles, int64_t 
                                    int64_t ny, double voxel)
 {
     ct_pair p = {.grid = {nx, ny, columns, 0.5 * (double)(nx - 1), 0.5 * (double)(ny - 1), centre},
-                 .views = views, .rows = rows, .pitch = pitch, .voxel = voxel};
+                 .views = views,
+                 .rows = rows,
+                 .pitch = pitch,
+                 .voxel = voxel};
     p.cosine = malloc(sizeof(double) * (size_t)views);
     p.sine = malloc(sizeof(double) * (size_t)views);
     p.table = malloc(sizeof(ct_view) * (size_t)views);
@@ -79,12 +82,30 @@ static inline void ct_pair_run(const ct_pair *p, int backward, int isa, int fast
     for (int64_t row = 0; row < p->rows; row += chunk) {
         const int64_t rows = row + chunk < p->rows ? chunk : p->rows - row;
         const int64_t columns = p->grid.columns;
-        const ct_backproject_args back = {
-            p->grid, p->table, p->views, sinogram_in + row, columns * p->rows, p->rows,
-            volume_out + row * slice, slice, p->grid.nx, rows, 0, p->grid.ny, window};
-        const ct_project_args forth = {
-            p->grid, p->table, p->views, volume_in + row * slice, slice, p->grid.nx,
-            sinogram_out + row, columns * p->rows, p->rows, rows, taps > CT_FAST_TAPS ? 0 : taps};
+        const ct_backproject_args back = {p->grid,
+                                          p->table,
+                                          p->views,
+                                          sinogram_in + row,
+                                          columns * p->rows,
+                                          p->rows,
+                                          volume_out + row * slice,
+                                          slice,
+                                          p->grid.nx,
+                                          rows,
+                                          0,
+                                          p->grid.ny,
+                                          window};
+        const ct_project_args forth = {p->grid,
+                                       p->table,
+                                       p->views,
+                                       volume_in + row * slice,
+                                       slice,
+                                       p->grid.nx,
+                                       sinogram_out + row,
+                                       columns * p->rows,
+                                       p->rows,
+                                       rows,
+                                       taps > CT_FAST_TAPS ? 0 : taps};
         const k_kernel *kernel = backward ? &K_ct_backproject : &K_ct_project;
         const int64_t items = backward ? ct_backproject_items(&back) : ct_project_items(&forth);
         const int64_t step = range ? range : items;

@@ -2,8 +2,19 @@
 #include "support/ct_pair.h"
 
 /* Angles that make trouble: along the axes, diagonal, and nearly so. */
-static const double angles[] = {0.0, 1.5707963267948966, 0.7853981633974483, 3.141592653589793,
-                                2.356194490192345, 0.3, 1.2, 1.9, 2.9, 1e-5, 1.57079, -0.7, 4.1};
+static const double angles[] = {0.0,
+                                1.5707963267948966,
+                                0.7853981633974483,
+                                3.141592653589793,
+                                2.356194490192345,
+                                0.3,
+                                1.2,
+                                1.9,
+                                2.9,
+                                1e-5,
+                                1.57079,
+                                -0.7,
+                                4.1};
 enum { ANGLES = sizeof angles / sizeof *angles };
 
 static void check_matrix(int64_t columns, double pitch, double centre, int64_t nx, int64_t ny,
@@ -98,7 +109,7 @@ static void same_bits_however_it_is_run(void **state)
     const struct {
         int64_t columns, rows, nx, ny;
         double ratio;
-    } cases[] = {{33, 1, 40, 29, 1.0}, {70, 2, 70, 70, 1.0}, {30, 5, 17, 33, 2.6},
+    } cases[] = {{33, 1, 40, 29, 1.0},  {70, 2, 70, 70, 1.0}, {30, 5, 17, 33, 2.6},
                  {47, 37, 66, 20, 0.8}, {600, 1, 20, 9, 0.4}, {40, 3, 9, 8, 40.0}};
     uint64_t seed = 5;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

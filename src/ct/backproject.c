@@ -1,0 +1,62 @@
+/* Back-projection as an operation: slices and lines are owned, detector rows come with the slices.
+ */
+#include "ct/backproject_fast.h"
+#include "ct/geometry.h"
+#include "rt/op.h"
+
+enum { VOLUME, SINOGRAM, TABLE };
+
+typedef struct backprojection {
+    const motet_ct_geometry *geometry;
+    int64_t window;
+} backprojection;
+
+static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const void *user)
+{
+    const backprojection *b = user;
+    const motet_ct_geometry *g = b->geometry;
+    const rt_view *volume = &chunk->port[VOLUME], *sinogram = &chunk->port[SINOGRAM];
+    const ct_backproject_args a = {
+        .grid = g->grid,
+        .view = chunk->port[TABLE].data,
+        .views = g->views,
+        .sinogram = sinogram->data,
+        .view_stride = sinogram->stride[0],
+        .column_stride = sinogram->stride[1],
+        .volume = volume->data,
+        .slice_stride = volume->stride[0],
+        .line_stride = volume->stride[1],
+        .rows = chunk->count[0],
+        .first_line = chunk->first[1],
+        .lines = chunk->count[1],
+        .window = b->window,
+    };
+    return rt_launch(queue, &K_ct_backproject, &a, ct_backproject_items(&a),
+                     ct_backproject_scratch(a.window));
+}
+
+motet_status ct_backproject_by(motet_ct_geometry *g, const ct_table *table,
+                               const motet_array *sinogram, motet_array *volume)
+{
+    const backprojection b = {g, ct_window_columns(g->voxel / g->pitch, table->most_taps)};
+    const rt_op op = {
+        .name = "ct.backproject",
+        .axes = 2,
+        .extent = {g->rows, g->grid.ny},
+        .grain = {CT_ROWS, CT_TILE},
+        .port = {[VOLUME] = {"volume", volume, RT_WRITE, {0, 1}},
+                 [SINOGRAM] = {"sinogram", sinogram, RT_READ, {2, RT_WHOLE}},
+                 [TABLE] = {"views", table->views, RT_READ, {RT_WHOLE, RT_WHOLE}}},
+        .enqueue = enqueue,
+        .user = &b,
+    };
+    return rt_run(g->context, &op);
+}
+
+motet_status motet_ct_backproject(motet_ct_geometry *geometry, const motet_array *sinogram,
+                                  motet_array *volume)
+{
+    TRY(ct_check_sinogram(geometry, sinogram, "sinogram"));
+    TRY(ct_check_volume(geometry, volume, "volume"));
+    return ct_backproject_by(geometry, &geometry->chords, sinogram, volume);
+}

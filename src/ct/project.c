@@ -1,0 +1,47 @@
+/* Projection as an operation: rows and views are owned, the volume's slices come with the rows. */
+#include "ct/geometry.h"
+#include "ct/project_fast.h"
+#include "rt/op.h"
+
+enum { VOLUME, SINOGRAM, TABLE };
+
+static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const void *user)
+{
+    const motet_ct_geometry *g = user;
+    const rt_view *volume = &chunk->port[VOLUME], *sinogram = &chunk->port[SINOGRAM];
+    const ct_project_args a = {
+        .grid = g->grid,
+        .view = (const ct_view *)chunk->port[TABLE].data + chunk->first[1],
+        .views = chunk->count[1],
+        .volume = volume->data,
+        .slice_stride = volume->stride[0],
+        .line_stride = volume->stride[1],
+        .sinogram = sinogram->data,
+        .view_stride = sinogram->stride[0],
+        .column_stride = sinogram->stride[1],
+        .rows = chunk->count[0],
+        .fast_taps = g->chords.most_taps > CT_FAST_TAPS ? 0 : g->chords.most_taps,
+    };
+    return rt_launch(queue, &K_ct_project, &a, ct_project_items(&a),
+                     ct_project_scratch(g->grid.nx));
+}
+
+motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *volume,
+                              motet_array *sinogram)
+{
+    motet_ct_geometry *g = geometry;
+    TRY(ct_check_volume(g, volume, "volume"));
+    TRY(ct_check_sinogram(g, sinogram, "sinogram"));
+    const rt_op op = {
+        .name = "ct.project",
+        .axes = 2,
+        .extent = {g->rows, g->views},
+        .grain = {CT_ROWS, CT_FAST_VIEWS},
+        .port = {[VOLUME] = {"volume", volume, RT_READ, {0, RT_WHOLE}},
+                 [SINOGRAM] = {"sinogram", sinogram, RT_WRITE, {2, 0}},
+                 [TABLE] = {"views", g->chords.views, RT_READ, {RT_WHOLE, RT_WHOLE}}},
+        .enqueue = enqueue,
+        .user = g,
+    };
+    return rt_run(g->context, &op);
+}
