@@ -87,7 +87,7 @@ K_FN void k_sincosf(float x, float *sine, float *cosine)
     *cosine = size <= 0x1p17f ? k_turn_cosf(s, c, r.quarter) : k_nanf();
 }
 
-/* |x| <= 2^17: 1.1 ulp; NaN beyond. */
+/* |x| <= 2^17: 1 ulp; NaN beyond. */
 K_FN float k_tanf(float x)
 {
     const k_reducedf r = k_reducef(x);
@@ -98,9 +98,11 @@ K_FN float k_tanf(float x)
     p = k_fmaf(z, p, 0x1.68dc34p-6f);
     p = k_fmaf(z, p, 0x1.b9f3f2p-5f);
     p = k_fmaf(z, p, 0x1.1111a2p-3f);
-    p = k_fmaf(z, p, 0x1.555554p-2f);
-    const float bend = h * z * p, about = h + bend;
-    const float rest = k_fmaf(r.low, k_fmaf(about, about, 1.0f), bend);
+    const float cube = h * z, cube_low = k_fmaf(h, z, -cube) + h * k_fmaf(h, h, -z);
+    const float about = h + cube * k_fmaf(z, p, 0x1.555554p-2f);
+    const float slope = k_fmaf(about, about, 1.0f);
+    const float small = k_fmaf(r.low, slope, cube_low * 0x1.555554p-2f);
+    const float rest = k_fmaf(cube, 0x1.555554p-2f, k_fmaf(cube * z, p, small));
     const float t = h + rest, t_low = (h - t) + rest;
     const float inverse = -1.0f / t;
     const float left = k_fmaf(inverse, t_low, k_fmaf(inverse, t, 1.0f));

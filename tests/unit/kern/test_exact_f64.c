@@ -61,6 +61,7 @@ static long double cos_(long double x) { return limited(x, cosl(x)); }
 static long double tan_(long double x) { return limited(x, tanl(x)); }
 static long double turn(long double x, int cosine)
 {
+    if (!isfinite(x)) return NAN;
     long double r = fmodl(x, 2.0L);
     const long double q = nearbyintl(2.0L * r);
     r -= 0.5L * q;
