@@ -37,7 +37,7 @@ find_package(motet 0.1 REQUIRED)
 add_executable(example ../example.c)
 target_link_libraries(example PRIVATE motet::motet)
 CMAKE
-if ! { cmake -S find -B find/build -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="${CC:-cc}" &&
+if ! { cmake -S find -B find/build -G Ninja -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="${CC:-cc}" &&
     cmake --build find/build && ./find/build/example; } >find.log 2>&1; then
     cat find.log
     fail "find_package(motet) does not give a usable target"
