@@ -71,8 +71,8 @@ static int parse_range(const char *text, double *start, double *stop)
     if (!colon || (size_t)(colon - text) >= sizeof first) return 0;
     memcpy(first, text, (size_t)(colon - text));
     first[colon - text] = 0;
-    return number_real(first, start) && number_real(colon + 1, stop) &&
-           *start - *start == 0.0 && *stop - *stop == 0.0;
+    return number_real(first, start) && number_real(colon + 1, stop) && *start - *start == 0.0 &&
+           *stop - *stop == 0.0;
 }
 
 static motet_status read_text(motet_context *context, const char *path, int64_t views,
@@ -80,8 +80,8 @@ static motet_status read_text(motet_context *context, const char *path, int64_t 
 {
     FILE *file = fopen(path, "r");
     if (!file)
-        return fail_errno(context, errno,
-                          "angles \"%s\": neither start:stop in degrees nor a file", path);
+        return fail_errno(context, errno, "angles \"%s\": neither start:stop in degrees nor a file",
+                          path);
     motet_status st = MOTET_OK;
     char line[256];
     int64_t count = 0, number = 0;
@@ -94,14 +94,16 @@ static motet_status read_text(motet_context *context, const char *path, int64_t 
         if (!*begin) continue;
         double value;
         if (!number_real(begin, &value) || !(value - value == 0.0)) {
-            st = fail(context, MOTET_BAD_DATA, "%s: line %lld is \"%.40s\", expected one angle in degrees",
-                      path, (long long)number, begin);
+            st = fail(context, MOTET_BAD_DATA,
+                      "%s: line %lld is \"%.40s\", expected one angle in degrees", path,
+                      (long long)number, begin);
             goto out;
         }
         if (count < views) angles[count] = value;
         count++;
     }
-    if (ferror(file)) st = fail(context, MOTET_IO, "%s: reading failed", path);
+    if (ferror(file))
+        st = fail(context, MOTET_IO, "%s: reading failed", path);
     else if (count != views)
         st = fail(context, MOTET_BAD_SHAPE, "%s: %lld angles, the scan has %lld views", path,
                   (long long)count, (long long)views);
@@ -123,7 +125,8 @@ static motet_status read_store(motet_context *context, const char *path, int64_t
     if (info.axes != 1 || count != views)
         st = fail(context, MOTET_BAD_SHAPE, "%s: %lld angles on %d axes, the scan has %lld views",
                   path, (long long)count, info.axes, (long long)views);
-    else st = motet_store_read(store, 0, views, MOTET_F64, angles);
+    else
+        st = motet_store_read(store, 0, views, MOTET_F64, angles);
     motet_store_free(store);
     return st;
 }
@@ -131,8 +134,7 @@ static motet_status read_store(motet_context *context, const char *path, int64_t
 motet_status angles_given(motet_context *context, const char *text, int64_t views, double *angles)
 {
     double *read = mem_array(context, double, views);
-    if (!read)
-        return fail(context, MOTET_NO_MEMORY, "no memory for %lld angles", (long long)views);
+    if (!read) return fail(context, MOTET_NO_MEMORY, "no memory for %lld angles", (long long)views);
     motet_status st = MOTET_OK;
     double start, stop;
     const size_t length = strlen(text);
@@ -142,10 +144,12 @@ motet_status angles_given(motet_context *context, const char *text, int64_t view
                           "angles \"%s\": the range is empty, the scan has %lld views", text,
                           (long long)views));
         for (int64_t k = 0; k < views; k++)
-            read[k] = views > 1 ? start + (stop - start) * ((double)k / (double)(views - 1)) : start;
+            read[k] =
+                views > 1 ? start + (stop - start) * ((double)k / (double)(views - 1)) : start;
     } else if (length > 4 && !strcasecmp(text + length - 4, ".npy"))
         TRY_GOTO(read_store(context, text, views, read));
-    else TRY_GOTO(read_text(context, text, views, read));
+    else
+        TRY_GOTO(read_text(context, text, views, read));
     TRY_GOTO(angles_convert(context, text, "degrees", views, read));
     memcpy(angles, read, (size_t)views * sizeof *angles);
 out:

@@ -13,7 +13,8 @@ typedef enum angles_unit { ANGLES_DEGREES, ANGLES_RADIANS, ANGLES_UNKNOWN } angl
 angles_unit angles_unit_of(const char *text);
 /* A scan turns at most a few times: spans beyond 4 pi can only be degrees. */
 angles_unit angles_guess(int64_t views, const double *angles);
-/* To radians, in place; warns when the unit is a guess or contradicts the values. `unit_text` NULL: none was given. */
+/* To radians, in place; warns when the unit is a guess or contradicts the values. `unit_text` NULL:
+ * none was given. */
 motet_status angles_convert(motet_context *context, const char *path, const char *unit_text,
                             int64_t views, double *angles);
 

@@ -2,9 +2,9 @@
  * application definition NXtomo.
  *
  * DataExchange: /exchange/{data, data_white, data_dark, theta}; the pixel in
- * /measurement/instrument/detector/{actual_pixel_size_x, pixel_size_x}, metres unless `units` says otherwise.
- * NXtomo: one stack of frames, each with an image_key (0 sample, 1 flat, 2 dark, 3 invalid) and a
- * rotation_angle; the pixel in x_pixel_size beside the data. */
+ * /measurement/instrument/detector/{actual_pixel_size_x, pixel_size_x}, metres unless `units` says
+ * otherwise. NXtomo: one stack of frames, each with an image_key (0 sample, 1 flat, 2 dark, 3
+ * invalid) and a rotation_angle; the pixel in x_pixel_size beside the data. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -47,7 +47,8 @@ static int has_entry(const char *names, const char *name)
     return 0;
 }
 
-/* The first entry that ends in `ending` and shares the longest beginning with `near`; free with mem_free. */
+/* The first entry that ends in `ending` and shares the longest beginning with `near`; free with
+ * mem_free. */
 static motet_status find_entry(motet_context *context, const char *names, const char *ending,
                                const char *near, char **out)
 {
@@ -85,8 +86,8 @@ static motet_status read_values(motet_context *context, const char *path, const 
     int64_t count = 1;
     for (int axis = 0; axis < info.axes; axis++) count *= info.shape[axis];
     if (count != expected)
-        TRY_GOTO(fail(context, MOTET_BAD_SHAPE, "%s: %s has %lld values, expected %lld", path, entry,
-                      (long long)count, (long long)expected));
+        TRY_GOTO(fail(context, MOTET_BAD_SHAPE, "%s: %s has %lld values, expected %lld", path,
+                      entry, (long long)count, (long long)expected));
     unit[0] = 0;
     if (motet_store_text(store, "units", unit, 32) != MOTET_OK) unit[0] = 0;
     st = motet_store_read(store, 0, info.axes ? info.shape[0] : 1, MOTET_F64, out);
@@ -101,11 +102,12 @@ static double in_millimetres(double value, const char *unit)
     static const struct {
         const char *text;
         double millimetres;
-    } units[] = {{"", 1e3},           {"m", 1e3},          {"meter", 1e3},      {"metre", 1e3},
-                 {"meters", 1e3},     {"metres", 1e3},     {"cm", 10.0},        {"mm", 1.0},
-                 {"millimeter", 1.0}, {"millimetre", 1.0}, {"millimeters", 1.0}, {"um", 1e-3},
-                 {"micron", 1e-3},    {"microns", 1e-3},   {"micrometer", 1e-3}, {"micrometre", 1e-3},
-                 {"\xc2\xb5m", 1e-3}, {"\xce\xbcm", 1e-3}, {"nm", 1e-6}};
+    } units[] = {
+        {"", 1e3},           {"m", 1e3},          {"meter", 1e3},       {"metre", 1e3},
+        {"meters", 1e3},     {"metres", 1e3},     {"cm", 10.0},         {"mm", 1.0},
+        {"millimeter", 1.0}, {"millimetre", 1.0}, {"millimeters", 1.0}, {"um", 1e-3},
+        {"micron", 1e-3},    {"microns", 1e-3},   {"micrometer", 1e-3}, {"micrometre", 1e-3},
+        {"\xc2\xb5m", 1e-3}, {"\xce\xbcm", 1e-3}, {"nm", 1e-6}};
     if (!(value > 0.0) || value - value != 0.0) return 0.0;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (!strcasecmp(unit, units[i].text)) return value * units[i].millimetres;
@@ -185,8 +187,9 @@ static motet_status sort_frames(motet_ct_scan *scan, const double *key, const do
         flats += key[i] == 1.0;
         darks += key[i] == 2.0;
         if (!(key[i] == 0.0 || key[i] == 1.0 || key[i] == 2.0 || key[i] == 3.0))
-            return fail(c, MOTET_BAD_DATA, "%s: frame %lld has an image_key that is not 0, 1, 2 or 3",
-                        scan->path, (long long)i);
+            return fail(c, MOTET_BAD_DATA,
+                        "%s: frame %lld has an image_key that is not 0, 1, 2 or 3", scan->path,
+                        (long long)i);
     }
     if (views < 1)
         return fail(c, MOTET_BAD_DATA, "%s: none of the %lld frames has image_key 0 (sample)",
@@ -204,8 +207,10 @@ static motet_status sort_frames(motet_ct_scan *scan, const double *key, const do
         if (key[i] == 0.0) {
             if (angle) scan->angles[view] = angle[i];
             scan->frame_of_view[view++] = i;
-        } else if (key[i] == 1.0) parts->flat_index[parts->flat_count++] = i;
-        else if (key[i] == 2.0) parts->dark_index[parts->dark_count++] = i;
+        } else if (key[i] == 1.0)
+            parts->flat_index[parts->flat_count++] = i;
+        else if (key[i] == 2.0)
+            parts->dark_index[parts->dark_count++] = i;
     scan->info.views = views;
     return MOTET_OK;
 }
@@ -224,11 +229,13 @@ static motet_status open_nxtomo(motet_ct_scan *scan, const motet_ct_scan_options
         !(pixel = mem_format(c, "%.*sx_pixel_size", (int)group, key_entry)))
         TRY_GOTO(fail(c, MOTET_NO_MEMORY, "%s: no memory for a name", scan->path));
     if (!has_entry(names, data))
-        TRY_GOTO(fail(c, MOTET_BAD_DATA, "%s: %s has no %s beside it", scan->path, key_entry, data));
+        TRY_GOTO(
+            fail(c, MOTET_BAD_DATA, "%s: %s has no %s beside it", scan->path, key_entry, data));
     TRY_GOTO(scan_frames_open(c, scan->path, data, 0, &scan->data));
     const int64_t frames = scan->data.count;
     if (!(key = mem_array(c, double, frames)))
-        TRY_GOTO(fail(c, MOTET_NO_MEMORY, "%s: no memory for %lld keys", scan->path, (long long)frames));
+        TRY_GOTO(
+            fail(c, MOTET_NO_MEMORY, "%s: no memory for %lld keys", scan->path, (long long)frames));
     TRY_GOTO(read_values(c, scan->path, key_entry, frames, key, unit));
     if (!options->angles) {
         TRY_GOTO(find_entry(c, names, "/rotation_angle", key_entry, &rotation));
@@ -240,8 +247,8 @@ static motet_status open_nxtomo(motet_ct_scan *scan, const motet_ct_scan_options
     }
     TRY_GOTO(sort_frames(scan, key, angle, parts));
     if (angle)
-        TRY_GOTO(angles_convert(c, scan->path, unit[0] ? unit : NULL, scan->info.views,
-                                scan->angles));
+        TRY_GOTO(
+            angles_convert(c, scan->path, unit[0] ? unit : NULL, scan->info.views, scan->angles));
     if (!options->flats && parts->flat_count) parts->flats = scan->data;
     if (!options->darks && parts->dark_count) parts->darks = scan->data;
     if (has_entry(names, pixel)) TRY_GOTO(read_pitch(scan, pixel));
@@ -265,8 +272,10 @@ motet_status scan_open_hdf5(motet_ct_scan *scan, const motet_ct_scan_options *op
         TRY_GOTO(open_exchange(scan, options, names, parts));
     else {
         TRY_GOTO(find_entry(scan->context, names, "/image_key", NULL, &key));
-        if (key) TRY_GOTO(open_nxtomo(scan, options, names, key, parts));
-        else *found = 0;
+        if (key)
+            TRY_GOTO(open_nxtomo(scan, options, names, key, parts));
+        else
+            *found = 0;
     }
 out:
     mem_free(scan->context, key);

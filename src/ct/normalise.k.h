@@ -1,8 +1,9 @@
 /* From counts to line integrals: -log of (data - dark) / (flat - dark), and from (v, u) to (u, v).
  *
- * One item is one view. A ratio below 2^-20, or none at all (NaN, infinite), is a ray that was blocked: it
- * becomes 2^-20 and is counted. A pixel that is dead in the flats takes the line integrals of the nearest live
- * pixels of its row, weighted by distance. Counters are integers, so their sum knows no order. */
+ * One item is one view. A ratio below 2^-20, or none at all (NaN, infinite), is a ray that was
+ * blocked: it becomes 2^-20 and is counted. A pixel that is dead in the flats takes the line
+ * integrals of the nearest live pixels of its row, weighted by distance. Counters are integers, so
+ * their sum knows no order. */
 #ifndef MOTET_CT_NORMALISE_K_H
 #define MOTET_CT_NORMALISE_K_H
 
@@ -14,7 +15,7 @@ typedef struct ct_normalise_args {
     const double *raw; /* view k at raw + k * frame, its pixel at v * stride_v + u * stride_u */
     int64_t frame, stride_v, stride_u;
     const double *dark, *open; /* of these detector rows: mean dark; mean flat less dark */
-    const int32_t *live;       /* of these rows: the nearest live column at or left, at or right; -1 */
+    const int32_t *live; /* of these rows: the nearest live column at or left, at or right; -1 */
     int64_t columns, rows;
     int line_integrals;
     float *sinogram;   /* (view, u, v) */

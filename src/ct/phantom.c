@@ -1,20 +1,20 @@
-/* The Shepp-Logan head: Shepp and Logan, IEEE Trans. Nucl. Sci. 21(3):21, 1974, with the contrast of
- * Toft (The Radon Transform, 1996, table B.3), which eyes can see.
+/* The Shepp-Logan head: Shepp and Logan, IEEE Trans. Nucl. Sci. 21(3):21, 1974, with the contrast
+ * of Toft (The Radon Transform, 1996, table B.3), which eyes can see.
  *
  * A ray at distance s from the origin along (cos t, sin t) crosses an ellipse in a chord of
- * 2 a b sqrt(q - d^2) / q with q = a^2 cos^2 g + b^2 sin^2 g, g the ray normal's angle against axis a and d
- * the distance of the ray from the ellipse's centre. */
+ * 2 a b sqrt(q - d^2) / q with q = a^2 cos^2 g + b^2 sin^2 g, g the ray normal's angle against axis
+ * a and d the distance of the ray from the ellipse's centre. */
 #include "ct/phantom.h"
 
 #include "kern/exact.h"
 
 /* value, a, b, x, y, angle in degrees */
 static const double head[PHANTOM_ELLIPSES][6] = {
-    {1.0, 0.69, 0.92, 0.0, 0.0, 0.0},        {-0.8, 0.6624, 0.874, 0.0, -0.0184, 0.0},
-    {-0.2, 0.11, 0.31, 0.22, 0.0, -18.0},    {-0.2, 0.16, 0.41, -0.22, 0.0, 18.0},
-    {0.1, 0.21, 0.25, 0.0, 0.35, 0.0},       {0.1, 0.046, 0.046, 0.0, 0.1, 0.0},
-    {0.1, 0.046, 0.046, 0.0, -0.1, 0.0},     {0.1, 0.046, 0.023, -0.08, -0.605, 0.0},
-    {0.1, 0.023, 0.023, 0.0, -0.606, 0.0},   {0.1, 0.023, 0.046, 0.06, -0.605, 0.0},
+    {1.0, 0.69, 0.92, 0.0, 0.0, 0.0},      {-0.8, 0.6624, 0.874, 0.0, -0.0184, 0.0},
+    {-0.2, 0.11, 0.31, 0.22, 0.0, -18.0},  {-0.2, 0.16, 0.41, -0.22, 0.0, 18.0},
+    {0.1, 0.21, 0.25, 0.0, 0.35, 0.0},     {0.1, 0.046, 0.046, 0.0, 0.1, 0.0},
+    {0.1, 0.046, 0.046, 0.0, -0.1, 0.0},   {0.1, 0.046, 0.023, -0.08, -0.605, 0.0},
+    {0.1, 0.023, 0.023, 0.0, -0.606, 0.0}, {0.1, 0.023, 0.046, 0.06, -0.605, 0.0},
 };
 
 phantom phantom_head(double radius, double scale, double value)

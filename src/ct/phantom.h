@@ -7,9 +7,9 @@
 enum { PHANTOM_ELLIPSES = 10 };
 
 typedef struct phantom_ellipse {
-    double value;  /* attenuation per unit length, added to what lies below */
-    double a, b;   /* half axes */
-    double x, y;   /* centre */
+    double value;        /* attenuation per unit length, added to what lies below */
+    double a, b;         /* half axes */
+    double x, y;         /* centre */
     double cosine, sine; /* of the angle of the axis a against x */
 } phantom_ellipse;
 

@@ -1,8 +1,9 @@
-/* A whole reconstruction: scan -> line integrals -> filtered back-projection -> mask -> the caller, in
- * slabs of detector rows.
+/* A whole reconstruction: scan -> line integrals -> filtered back-projection -> mask -> the caller,
+ * in slabs of detector rows.
  *
- * Every slice depends on its own detector row alone, so the thickness of a slab is a matter of memory and never
- * of bits. Each slab reads the whole file, since files hold frames: slabs are as thick as memory allows. */
+ * Every slice depends on its own detector row alone, so the thickness of a slab is a matter of
+ * memory and never of bits. Each slab reads the whole file, since files hold frames: slabs are as
+ * thick as memory allows. */
 #include <string.h>
 
 #include "base/context.h" /* for the bound on host memory */
@@ -64,7 +65,8 @@ static motet_status check_options(recon *r)
     r->pitch = o->pitch > 0.0 ? o->pitch : info->pitch > 0.0 ? info->pitch : 1.0;
     r->voxel = o->voxel > 0.0 ? o->voxel : r->pitch;
     if (!(o->mask >= 0.0 && o->mask < 1e6))
-        return fail(c, MOTET_BAD_ARGUMENT, "mask is %s, expected a fraction of the half width, or 0",
+        return fail(c, MOTET_BAD_ARGUMENT,
+                    "mask is %s, expected a fraction of the half width, or 0",
                     number_text(o->mask, text));
     const double radius = o->mask * 0.5 * (double)(r->nx < r->ny ? r->nx : r->ny);
     r->radius2 = radius * radius;
@@ -91,9 +93,10 @@ static motet_status choose_slab(recon *r)
         motet_context_memory(r->context, &memory);
         room = memory.now < bound ? 0.75 * (double)(bound - memory.now) : 0.0;
         if (room < row)
-            return fail(r->context, MOTET_OVER_BUDGET,
-                        "reconstructing one row takes about %lld bytes, %lld are left of the %lld allowed",
-                        (long long)row, (long long)room, (long long)bound);
+            return fail(
+                r->context, MOTET_OVER_BUDGET,
+                "reconstructing one row takes about %lld bytes, %lld are left of the %lld allowed",
+                (long long)row, (long long)room, (long long)bound);
         room = room < (double)SLAB_BYTES ? room : (double)SLAB_BYTES;
     }
     int64_t rows = row < room ? (int64_t)(room / row) : 1;
@@ -113,7 +116,8 @@ static motet_status find_centre(recon *r)
     motet_array *sinogram = NULL;
     TRY(motet_array_create(r->context, MOTET_F32, 3, shape, &sinogram));
     sinogram->flags |= MOTET_WRITE_DIRECT;
-    motet_status st = scan_read(r->scan, r->first + (r->rows - rows) / 2, sinogram, &clamped, &broken);
+    motet_status st =
+        scan_read(r->scan, r->first + (r->rows - rows) / 2, sinogram, &clamped, &broken);
     if (st == MOTET_OK)
         st = motet_ct_find_centre(r->context, sinogram, r->scan->angles, &r->centre, &r->quality);
     motet_array_free(sinogram);
@@ -183,12 +187,14 @@ static motet_status all_slabs(recon *r, motet_ct_slab_fn *slab, void *user, dige
     motet_status st = MOTET_OK;
     size_t row_values = 0;
     float *sinogram = NULL, *slices = NULL;
-    if (mem_product(r->scan->info.views, (size_t)r->scan->info.columns * sizeof(float), &row_values)) {
+    if (mem_product(r->scan->info.views, (size_t)r->scan->info.columns * sizeof(float),
+                    &row_values)) {
         sinogram = mem_alloc_array(c, r->slab, row_values);
         slices = mem_alloc_array(c, r->slab, slice);
     }
     if (!sinogram || !slices)
-        TRY_GOTO(fail(c, MOTET_NO_MEMORY, "no memory for a slab of %lld rows; slab_rows makes it thinner",
+        TRY_GOTO(fail(c, MOTET_NO_MEMORY,
+                      "no memory for a slab of %lld rows; slab_rows makes it thinner",
                       (long long)r->slab));
     log_phase phase = log_phase_begin(c, "reconstruct", r->rows);
     for (int64_t first = 0; first < r->rows; first += r->slab) {

@@ -1,8 +1,6 @@
-/* Raw scans: opening them, checking that their parts agree, and reading line integrals.
+/* Raw scans: opening them and checking that their parts agree.
  *
- * Flats and darks are averaged once, in float64 and in ascending order of frames. The views are read in blocks of whole
- * frames, since that is how files hold them; each block goes through the kernel of normalise.k.h. A value
- * depends on its own pixel alone, so neither rows, blocks nor threads can change a bit. */
+ * Flats and darks are averaged once, in float64 and in ascending order of frames. */
 #include "ct/scan.h"
 
 #include <string.h>
@@ -13,10 +11,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "ct/angles.h"
-#include "ct/normalise.k.h"
-#include "rt/op.h"
-
-enum { BLOCK_BYTES = 32 << 20 }; /* of raw frames read at once */
 
 /* ---- Frames ---- */
 
@@ -53,7 +47,8 @@ out:
 
 motet_status scan_frames_read(scan_frames *frames, int64_t first, int64_t count, double *out)
 {
-    if (frames->single) return motet_store_read(frames->store, 0, frames->info.shape[0], MOTET_F64, out);
+    if (frames->single)
+        return motet_store_read(frames->store, 0, frames->info.shape[0], MOTET_F64, out);
     return motet_store_read(frames->store, first, count, MOTET_F64, out);
 }
 
@@ -79,8 +74,9 @@ static motet_status mean_of_frames(motet_ct_scan *scan, scan_frames *frames, con
     if (count < 1) return MOTET_OK;
     double *frame = mem_alloc_array(scan->context, pixels, sizeof *frame);
     if (!frame)
-        return fail(scan->context, MOTET_NO_MEMORY, "%s: no memory for a frame of %lld x %lld pixels",
-                    scan->path, (long long)rows, (long long)columns);
+        return fail(scan->context, MOTET_NO_MEMORY,
+                    "%s: no memory for a frame of %lld x %lld pixels", scan->path, (long long)rows,
+                    (long long)columns);
     motet_status st = MOTET_OK;
     for (int64_t i = 0; i < count; i++) {
         TRY_GOTO(scan_frames_read(frames, index ? index[i] : i, 1, frame));
@@ -94,7 +90,8 @@ out:
     return st;
 }
 
-static motet_status check_frame_size(motet_ct_scan *scan, const char *what, const scan_frames *frames)
+static motet_status check_frame_size(motet_ct_scan *scan, const char *what,
+                                     const scan_frames *frames)
 {
     if (frames->rows == scan->info.rows && frames->columns == scan->info.columns) return MOTET_OK;
     return fail(scan->context, MOTET_BAD_SHAPE,
@@ -112,8 +109,10 @@ static void find_live(motet_ct_scan *scan)
         const double *open = scan->open + v * columns, *dark = scan->dark + v * columns;
         int32_t *live = scan->live + 2 * v * columns, last = -1;
         for (int64_t u = 0; u < columns; u++) {
-            if (open[u] > 0.0 && open[u] < 1e30 && dark[u] - dark[u] == 0.0) last = (int32_t)u;
-            else dead++;
+            if (open[u] > 0.0 && open[u] < 1e30 && dark[u] - dark[u] == 0.0)
+                last = (int32_t)u;
+            else
+                dead++;
             live[2 * u] = last;
         }
         dead_rows += last < 0;
@@ -127,7 +126,8 @@ static void find_live(motet_ct_scan *scan)
         log_warning(scan->context, "ct.scan",
                     "%s: %lld detector pixels are dead (flat not above dark); they take the values "
                     "of their neighbours in the row%s",
-                    scan->path, (long long)dead, dead_rows ? "; some rows have none and become 0" : "");
+                    scan->path, (long long)dead,
+                    dead_rows ? "; some rows have none and become 0" : "");
 }
 
 static motet_status average(motet_ct_scan *scan, const motet_ct_scan_options *options,
@@ -164,8 +164,10 @@ static motet_status average(motet_ct_scan *scan, const motet_ct_scan_options *op
                     "the data are line integrals already",
                     scan->path);
     TRY(check_frame_size(scan, "flats", &parts->flats));
-    if (parts->darks.store && parts->dark_count) TRY(check_frame_size(scan, "darks", &parts->darks));
-    else log_warning(c, "ct.scan", "%s: no dark fields; taken as 0", scan->path);
+    if (parts->darks.store && parts->dark_count)
+        TRY(check_frame_size(scan, "darks", &parts->darks));
+    else
+        log_warning(c, "ct.scan", "%s: no dark fields; taken as 0", scan->path);
     scan->info.flats = parts->flat_count;
     scan->info.darks = parts->darks.store ? parts->dark_count : 0;
     TRY(mean_of_frames(scan, &parts->flats, parts->flat_index, scan->info.flats, scan->open));
@@ -191,8 +193,7 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
     scan->info.rows = scan->data.rows;
     scan->info.columns = scan->data.columns;
     if (!scan->frame_of_view) scan->info.views = scan->data.count;
-    if (scan->info.views < 1)
-        return fail(c, MOTET_BAD_SHAPE, "%s: no views", scan->path);
+    if (scan->info.views < 1) return fail(c, MOTET_BAD_SHAPE, "%s: no views", scan->path);
     if (scan->info.columns > INT32_MAX)
         return fail(c, MOTET_UNSUPPORTED, "%s: %lld columns are more than 2^31 - 1", scan->path,
                     (long long)scan->info.columns);
@@ -202,13 +203,13 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
                         (long long)scan->info.views);
         TRY(angles_given(c, options->angles, scan->info.views, scan->angles));
     } else if (!scan->angles)
-        return fail(c, MOTET_NOT_FOUND,
-                    "%s: the file holds no angles; say --angles start:stop (degrees) or --angles FILE",
-                    scan->path);
+        return fail(
+            c, MOTET_NOT_FOUND,
+            "%s: the file holds no angles; say --angles start:stop (degrees) or --angles FILE",
+            scan->path);
     scan->info.first_angle = scan->angles[0];
     scan->info.last_angle = scan->angles[scan->info.views - 1];
-    if (scan->info.views == 1)
-        log_warning(c, "ct.scan", "%s: one view only", scan->path);
+    if (scan->info.views == 1) log_warning(c, "ct.scan", "%s: one view only", scan->path);
     return average(scan, options, parts);
 }
 
@@ -234,8 +235,10 @@ out:
     if (parts.darks.store != scan->data.store) scan_frames_close(&parts.darks);
     mem_free(context, parts.flat_index);
     mem_free(context, parts.dark_index);
-    if (st != MOTET_OK) motet_ct_scan_free(scan);
-    else *out = scan;
+    if (st != MOTET_OK)
+        motet_ct_scan_free(scan);
+    else
+        *out = scan;
     return st;
 }
 
@@ -259,171 +262,3 @@ void motet_ct_scan_describe(const motet_ct_scan *scan, motet_ct_scan_info *out)
 }
 
 const double *motet_ct_scan_angles(const motet_ct_scan *scan) { return scan->angles; }
-
-/* ---- Reading ---- */
-
-enum { RAW, SINOGRAM, COUNTERS, DARK, OPEN, LIVE, PORTS };
-
-typedef struct normalise {
-    const motet_ct_scan *scan;
-    int64_t first, rows; /* of the detector */
-} normalise;
-
-static void *start_of(const rt_view *view, size_t element, int64_t row)
-{
-    return (char *)view->data + (row - view->first[0]) * view->stride[0] * (int64_t)element;
-}
-
-static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const void *user)
-{
-    const normalise *n = user;
-    const scan_frames *data = &n->scan->data;
-    const int64_t view = chunk->first[0], columns = data->columns;
-    const ct_normalise_args a = {
-        .raw = (const double *)start_of(&chunk->port[RAW], sizeof(double), view) +
-               n->first * data->stride_v,
-        .frame = data->rows * columns,
-        .stride_v = data->stride_v,
-        .stride_u = data->stride_u,
-        .dark = (const double *)start_of(&chunk->port[DARK], sizeof(double), n->first),
-        .open = (const double *)start_of(&chunk->port[OPEN], sizeof(double), n->first),
-        .live = (const int32_t *)start_of(&chunk->port[LIVE], sizeof(int32_t), n->first),
-        .columns = columns,
-        .rows = n->rows,
-        .line_integrals = n->scan->line_integrals,
-        .sinogram = start_of(&chunk->port[SINOGRAM], sizeof(float), view),
-        .counters = start_of(&chunk->port[COUNTERS], sizeof(int64_t), view),
-    };
-    return rt_launch(queue, &K_ct_normalise, &a, chunk->count[0], 0);
-}
-
-/* One block of `count` views whose frames lie in `raw`. */
-static motet_status normalise_block(motet_ct_scan *scan, const normalise *n, double *raw,
-                                    int64_t count, float *sinogram, int64_t *counters)
-{
-    const int64_t rows = scan->info.rows, columns = scan->info.columns;
-    const struct {
-        const char *name;
-        void *data;
-        motet_type type;
-        int axes;
-        int64_t shape[3];
-    } ports[PORTS] = {
-        {"raw", raw, MOTET_F64, 2, {count, rows * columns}},
-        {"sinogram", sinogram, MOTET_F32, 3, {count, columns, n->rows}},
-        {"counters", counters, MOTET_I64, 2, {count, CT_NORMALISE_COUNTERS}},
-        {"dark", scan->dark, MOTET_F64, 2, {rows, columns}},
-        {"open", scan->open, MOTET_F64, 2, {rows, columns}},
-        {"live", scan->live, MOTET_I32, 3, {rows, columns, 2}},
-    };
-    rt_op op = {.name = "ct.normalise", .axes = 1, .extent = {count}, .enqueue = enqueue, .user = n};
-    motet_array *arrays[PORTS] = {0};
-    motet_status st = MOTET_OK;
-    for (int i = 0; i < PORTS; i++) {
-        TRY_GOTO(motet_array_wrap(scan->context, ports[i].data, ports[i].type, ports[i].axes,
-                                  ports[i].shape, MOTET_WRITE_DIRECT, &arrays[i]));
-        op.port[i] = (rt_port){.name = ports[i].name,
-                               .array = arrays[i],
-                               .access = i == SINOGRAM || i == COUNTERS ? RT_WRITE : RT_READ,
-                               .cut = {i < DARK ? 0 : RT_WHOLE}};
-    }
-    st = rt_run(scan->context, &op);
-out:
-    for (int i = 0; i < PORTS; i++) motet_array_free(arrays[i]);
-    return st;
-}
-
-/* Frames of views [first, first + count) into `raw`, run by run of neighbouring frames. */
-static motet_status read_frames(motet_ct_scan *scan, int64_t first, int64_t count, double *raw)
-{
-    const int64_t pixels = scan->info.rows * scan->info.columns;
-    for (int64_t k = 0; k < count;) {
-        const int64_t *frame = scan->frame_of_view ? scan->frame_of_view + first : NULL;
-        int64_t run = frame ? 1 : count;
-        while (frame && k + run < count && frame[k + run] == frame[k] + run) run++;
-        TRY(scan_frames_read(&scan->data, frame ? frame[k] : first, run, raw + k * pixels));
-        k += run;
-    }
-    return MOTET_OK;
-}
-
-static motet_status check_sinogram(motet_ct_scan *scan, int64_t first, const motet_array *sinogram)
-{
-    motet_context *c = scan->context;
-    if (motet_array_type(sinogram) != MOTET_F32 || motet_array_axes(sinogram) != 3)
-        return fail(c, MOTET_BAD_SHAPE,
-                    "sinogram is %s with %d axes, expected float32 with 3 (view, u, v)",
-                    motet_type_text(motet_array_type(sinogram)), motet_array_axes(sinogram));
-    const int64_t rows = motet_array_size(sinogram, 2);
-    if (motet_array_size(sinogram, 0) != scan->info.views ||
-        motet_array_size(sinogram, 1) != scan->info.columns)
-        return fail(c, MOTET_BAD_SHAPE,
-                    "sinogram has %lld views and %lld columns, the scan %lld and %lld",
-                    (long long)motet_array_size(sinogram, 0),
-                    (long long)motet_array_size(sinogram, 1), (long long)scan->info.views,
-                    (long long)scan->info.columns);
-    if (first < 0 || rows < 1 || first > scan->info.rows - rows)
-        return fail(c, MOTET_BAD_ARGUMENT,
-                    "detector rows %lld to %lld were asked for, the scan has rows 0 to %lld",
-                    (long long)first, (long long)(first + rows - 1), (long long)(scan->info.rows - 1));
-    return MOTET_OK;
-}
-
-motet_status scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram, int64_t *clamped,
-                       int64_t *broken)
-{
-    TRY(check_sinogram(scan, first, sinogram));
-    motet_context *c = scan->context;
-    const int64_t views = scan->info.views, columns = scan->info.columns;
-    const int64_t pixels = scan->info.rows * columns, rows = motet_array_size(sinogram, 2);
-    const int64_t fit = (int64_t)BLOCK_BYTES / (8 * pixels);
-    const int64_t block = fit < 1 ? 1 : fit < views ? fit : views;
-    const normalise n = {scan, first, rows};
-    motet_status st = MOTET_OK;
-    int64_t sums[CT_NORMALISE_COUNTERS] = {0};
-    /* The caller's array gets all or nothing, unless it says that it need not. */
-    const int direct = (sinogram->flags & MOTET_WRITE_DIRECT) != 0;
-    float *copy = direct ? NULL : mem_alloc(c, sinogram->bytes);
-    double *raw = mem_alloc_array(c, block * pixels, sizeof *raw);
-    int64_t *counters = mem_alloc_array(c, block * CT_NORMALISE_COUNTERS, sizeof *counters);
-    if ((!direct && !copy) || !raw || !counters)
-        TRY_GOTO(fail(c, MOTET_NO_MEMORY, "%s: no memory to read %lld views of %lld rows",
-                      scan->path, (long long)views, (long long)rows));
-    float *to = direct ? motet_array_data(sinogram) : copy;
-    log_phase phase = log_phase_begin(c, "read", views);
-    for (int64_t k = 0; k < views; k += block) {
-        const int64_t count = views - k < block ? views - k : block;
-        TRY_GOTO(read_frames(scan, k, count, raw));
-        TRY_GOTO(normalise_block(scan, &n, raw, count, to + k * columns * rows, counters));
-        for (int64_t i = 0; i < count * CT_NORMALISE_COUNTERS; i++)
-            sums[i % CT_NORMALISE_COUNTERS] += counters[i];
-        TRY_GOTO(log_phase_step(&phase, k + count));
-    }
-    if (!direct) memcpy(motet_array_data(sinogram), copy, sinogram->bytes);
-    *clamped = sums[CT_NORMALISE_CLAMPED];
-    *broken = sums[CT_NORMALISE_BROKEN];
-out:
-    mem_free(c, copy);
-    mem_free(c, raw);
-    mem_free(c, counters);
-    return st;
-}
-
-void scan_warn(motet_ct_scan *scan, int64_t clamped, int64_t broken)
-{
-    if (clamped)
-        log_warning(scan->context, "ct.scan",
-                    "%s: %lld measurements at or below the dark level were clamped to 2^-20",
-                    scan->path, (long long)clamped);
-    if (broken)
-        log_warning(scan->context, "ct.scan", "%s: %lld measurements are no numbers; taken as %s",
-                    scan->path, (long long)broken, scan->line_integrals ? "0" : "blocked rays");
-}
-
-motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram)
-{
-    int64_t clamped = 0, broken = 0;
-    TRY(scan_read(scan, first, sinogram, &clamped, &broken));
-    scan_warn(scan, clamped, broken);
-    return MOTET_OK;
-}

@@ -10,7 +10,7 @@ typedef struct scan_frames {
     motet_store_info info;
     int64_t count, rows, columns;
     int64_t stride_v, stride_u; /* of a pixel within a frame */
-    int single; /* the store is one frame of two axes */
+    int single;                 /* the store is one frame of two axes */
 } scan_frames;
 
 /* `single`: two axes are legal and mean one frame. */
@@ -35,12 +35,13 @@ struct motet_ct_scan {
 typedef struct scan_parts {
     scan_frames flats, darks;         /* store NULL: none */
     int64_t *flat_index, *dark_index; /* frames of those stores; NULL: all, in order */
-    int64_t flat_count, dark_count; /* may lie in the scan's own store, which is closed once */
+    int64_t flat_count, dark_count;   /* may lie in the scan's own store, which is closed once */
 } scan_parts;
 
 /* 1 if the file begins as HDF5 does. */
 int scan_is_hdf5(const char *path);
-/* Opens /exchange or NXtomo; *found 0 when the file is neither (its only dataset may still be a scan). */
+/* Opens /exchange or NXtomo; *found 0 when the file is neither (its only dataset may still be a
+ * scan). */
 motet_status scan_open_hdf5(motet_ct_scan *scan, const motet_ct_scan_options *options,
                             scan_parts *parts, int *found);
 

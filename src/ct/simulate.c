@@ -1,8 +1,9 @@
 /* A scan made from nothing: a Shepp-Logan head in a parallel beam, as counts of a detector.
  *
- * A pixel counts dark + Poisson(counts * gain * exp(-line integral)). The gain falls off smoothly towards the corners
- * and differs from pixel to pixel by a few per cent; the dark level too. Flats and darks are frames of the same detector. Random numbers are
- * functions of (seed, kind of frame, pixel), so no order of work can change a scan. */
+ * A pixel counts dark + Poisson(counts * gain * exp(-line integral)). The gain falls off smoothly
+ * towards the corners and differs from pixel to pixel by a few per cent; the dark level too. Flats
+ * and darks are frames of the same detector. Random numbers are functions of (seed, kind of frame,
+ * pixel), so no order of work can change a scan. */
 #include <motet/ct.h>
 
 #include "base/fail.h"
@@ -40,8 +41,10 @@ static motet_status check_options(motet_context *c, const motet_ct_simulate_opti
     const struct {
         const char *name;
         int64_t value, least, most;
-    } whole[] = {{"views", o->views, 1, 1 << 20}, {"rows", o->rows, 1, 1 << 20},
-                 {"columns", o->columns, 1, 1 << 20}, {"flats", o->flats, 0, 1 << 20},
+    } whole[] = {{"views", o->views, 1, 1 << 20},
+                 {"rows", o->rows, 1, 1 << 20},
+                 {"columns", o->columns, 1, 1 << 20},
+                 {"flats", o->flats, 0, 1 << 20},
                  {"darks", o->darks, 0, 1 << 20}};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (whole[i].value < whole[i].least || whole[i].value > whole[i].most)
@@ -66,7 +69,8 @@ static motet_status check_options(motet_context *c, const motet_ct_simulate_opti
     return MOTET_OK;
 }
 
-/* The head of one row: it fills most of the field even when the axis is a tenth off the middle, shrinks by a tenth from the first row to the last, and its darkest ray is about 2. */
+/* The head of one row: it fills most of the field even when the axis is a tenth off the middle,
+ * shrinks by a tenth from the first row to the last, and its darkest ray is about 2. */
 static phantom row_phantom(const motet_ct_simulate_options *o, int64_t row)
 {
     const double radius = 0.42 * (double)o->columns * o->pitch;
@@ -119,7 +123,7 @@ static uint16_t count(const detector *d, int64_t pixel, double open, uint32_t st
 /* ---- The file ---- */
 
 static const char *const data_entry = "/exchange/data", *const theta_entry = "/exchange/theta",
-                  *const pixel_entry = "/measurement/instrument/detector/pixel_size_x";
+                         *const pixel_entry = "/measurement/instrument/detector/pixel_size_x";
 
 static motet_status write_views(motet_context *c, motet_store *store, const detector *d,
                                 const phantom *heads)
@@ -204,16 +208,18 @@ motet_status motet_ct_simulate(motet_context *context, const motet_ct_simulate_o
     motet_ct_simulate_options defaults;
     motet_ct_simulate_options_init(&defaults);
     if (!options) options = &defaults;
-    if (!path) return fail(context, MOTET_BAD_ARGUMENT, "path is NULL, expected a name for the scan");
+    if (!path)
+        return fail(context, MOTET_BAD_ARGUMENT, "path is NULL, expected a name for the scan");
     TRY(check_options(context, options));
     detector d = {.options = options, .rows = options->rows, .columns = options->columns};
     motet_store *store = NULL;
     motet_status st = MOTET_OK;
-    d.gain = mem_array(context, double, d.rows * d.columns);
-    d.dark = mem_array(context, double, d.rows * d.columns);
+    d.gain = mem_array(context, double, d.rows *d.columns);
+    d.dark = mem_array(context, double, d.rows *d.columns);
     if (!d.gain || !d.dark)
-        TRY_GOTO(fail(context, MOTET_NO_MEMORY, "%s: no memory for a detector of %lld x %lld pixels",
-                      path, (long long)d.rows, (long long)d.columns));
+        TRY_GOTO(fail(context, MOTET_NO_MEMORY,
+                      "%s: no memory for a detector of %lld x %lld pixels", path, (long long)d.rows,
+                      (long long)d.columns));
     detector_build(&d);
     const motet_store_info info = {
         .type = MOTET_U16, .axes = 3, .shape = {options->views, d.rows, d.columns}};

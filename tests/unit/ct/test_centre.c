@@ -1,4 +1,5 @@
-/* The rotation axis from a sinogram: analytic heads, with noise, off the middle, half and whole turns. */
+/* The rotation axis from a sinogram: analytic heads, with noise, off the middle, half and whole
+ * turns. */
 #include "support/support.h"
 
 #include <math.h>
@@ -29,8 +30,8 @@ static motet_array *head_sinogram(motet_context *c, const shape *s, double *angl
     float *data = motet_array_data(sinogram);
     uint64_t state = seed;
     for (int64_t k = 0; k < s->views; k++)
-        angles[k] = s->arc * M_PI / 180.0 * (double)k /
-                    (double)(s->endpoint ? s->views - 1 : s->views);
+        angles[k] =
+            s->arc * M_PI / 180.0 * (double)k / (double)(s->endpoint ? s->views - 1 : s->views);
     if (s->shuffle)
         for (int64_t k = s->views - 1; k > 0; k--) {
             const int64_t other = (int64_t)(test_random(&state) % (uint64_t)(k + 1));
@@ -43,7 +44,8 @@ static motet_array *head_sinogram(motet_context *c, const shape *s, double *angl
         for (int64_t k = 0; k < s->views; k++)
             for (int64_t u = 0; u < s->columns; u++)
                 data[(k * s->columns + u) * s->rows + v] =
-                    (float)(phantom_line(&head, (double)u - s->centre, cos(angles[k]), sin(angles[k])) +
+                    (float)(phantom_line(&head, (double)u - s->centre, cos(angles[k]),
+                                         sin(angles[k])) +
                             s->noise * normal(&state));
     }
     return sinogram;
@@ -64,8 +66,9 @@ static double found(const shape *s, double *quality)
     return centre;
 }
 
-/* Within a quarter of a column for axes up to a tenth of the width off the middle, for odd and even widths, half
- * turns with and without their end, whole turns, views in any order, and noise of 2 %. */
+/* Within a quarter of a column for axes up to a tenth of the width off the middle, for odd and even
+ * widths, half turns with and without their end, whole turns, views in any order, and noise of 2 %.
+ */
 static void within_a_quarter_column(void **state)
 {
     (void)state;
@@ -80,7 +83,8 @@ static void within_a_quarter_column(void **state)
                 const shape s = {.views = 150,
                                  .columns = columns,
                                  .rows = 2,
-                                 .centre = 0.5 * (double)(columns - 1) + offsets[o] * (double)columns,
+                                 .centre =
+                                     0.5 * (double)(columns - 1) + offsets[o] * (double)columns,
                                  .arc = scans[i].arc,
                                  .noise = 0.02,
                                  .radius = 0.4 * (double)columns,
@@ -89,8 +93,9 @@ static void within_a_quarter_column(void **state)
                 double quality;
                 const double got = found(&s, &quality);
                 if (fabs(got - s.centre) > 0.25 || quality < 0.1) {
-                    print_error("columns %d arc %g end %d shuffle %d: centre %g found %g quality %g\n",
-                                (int)columns, s.arc, s.endpoint, s.shuffle, s.centre, got, quality);
+                    print_error(
+                        "columns %d arc %g end %d shuffle %d: centre %g found %g quality %g\n",
+                        (int)columns, s.arc, s.endpoint, s.shuffle, s.centre, got, quality);
                     fail();
                 }
             }
@@ -102,8 +107,13 @@ static void other_numbers_of_views(void **state)
     (void)state;
     static const int64_t views[] = {40, 90, 361};
     for (int i = 0; i < 3; i++) {
-        const shape s = {.views = views[i], .columns = 160, .rows = 1, .centre = 86.3, .arc = 180,
-                         .radius = 62, .endpoint = 1};
+        const shape s = {.views = views[i],
+                         .columns = 160,
+                         .rows = 1,
+                         .centre = 86.3,
+                         .arc = 180,
+                         .radius = 62,
+                         .endpoint = 1};
         double quality;
         const double got = found(&s, &quality);
         if (fabs(got - s.centre) > 0.5) {
@@ -161,7 +171,12 @@ static void flat_sinogram_has_no_centre(void **state)
 static void noise_alone_has_low_quality(void **state)
 {
     (void)state;
-    shape s = {.views = 120, .columns = 128, .rows = 1, .centre = 63.5, .arc = 180, .noise = 0.05,
+    shape s = {.views = 120,
+               .columns = 128,
+               .rows = 1,
+               .centre = 63.5,
+               .arc = 180,
+               .noise = 0.05,
                .radius = 52};
     double head, noise;
     found(&s, &head);
@@ -178,8 +193,13 @@ static void broken_values_are_passed_over(void **state)
 {
     (void)state;
     motet_context *c = test_context();
-    const shape s = {.views = 120, .columns = 128, .rows = 2, .centre = 60.2, .arc = 180,
-                     .noise = 0.01, .radius = 50};
+    const shape s = {.views = 120,
+                     .columns = 128,
+                     .rows = 2,
+                     .centre = 60.2,
+                     .arc = 180,
+                     .noise = 0.01,
+                     .radius = 50};
     double angles[120], centre, quality;
     motet_array *sinogram = head_sinogram(c, &s, angles, 3);
     float *data = motet_array_data(sinogram);
@@ -258,10 +278,14 @@ static void every_failing_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(within_a_quarter_column),   cmocka_unit_test(other_numbers_of_views),
-        cmocka_unit_test(truncated_head),            cmocka_unit_test(flat_sinogram_has_no_centre),
-        cmocka_unit_test(noise_alone_has_low_quality), cmocka_unit_test(broken_values_are_passed_over),
-        cmocka_unit_test(edges_of_the_domain),       cmocka_unit_test(every_failing_allocation),
+        cmocka_unit_test(within_a_quarter_column),
+        cmocka_unit_test(other_numbers_of_views),
+        cmocka_unit_test(truncated_head),
+        cmocka_unit_test(flat_sinogram_has_no_centre),
+        cmocka_unit_test(noise_alone_has_low_quality),
+        cmocka_unit_test(broken_values_are_passed_over),
+        cmocka_unit_test(edges_of_the_domain),
+        cmocka_unit_test(every_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,12 @@ typedef struct sample {
 static void sample_fill(sample *s)
 {
     uint64_t state = 1;
-    for (int i = 0; i < VIEWS * PIXELS; i++) s->data[i] = (uint16_t)(1000 + test_random(&state) % 20000);
-    for (int i = 0; i < FLATS * PIXELS; i++) s->flats[i] = (uint16_t)(30000 + test_random(&state) % 5000);
-    for (int i = 0; i < DARKS * PIXELS; i++) s->darks[i] = (uint16_t)(100 + test_random(&state) % 50);
+    for (int i = 0; i < VIEWS * PIXELS; i++)
+        s->data[i] = (uint16_t)(1000 + test_random(&state) % 20000);
+    for (int i = 0; i < FLATS * PIXELS; i++)
+        s->flats[i] = (uint16_t)(30000 + test_random(&state) % 5000);
+    for (int i = 0; i < DARKS * PIXELS; i++)
+        s->darks[i] = (uint16_t)(100 + test_random(&state) % 50);
     for (int k = 0; k < VIEWS; k++) s->theta[k] = 36.0 * k;
     for (int k = 0; k < VIEWS; k++)
         for (int v = 0; v < ROWS; v++)
@@ -56,7 +59,8 @@ typedef struct parts {
     const double *theta;
 } parts;
 
-static const char *write_exchange(motet_context *c, const sample *s, const parts *p, const char *name)
+static const char *write_exchange(motet_context *c, const sample *s, const parts *p,
+                                  const char *name)
 {
     const char *path = test_path(name);
     motet_store *store = NULL;
@@ -72,7 +76,8 @@ static const char *write_exchange(motet_context *c, const sample *s, const parts
     if (p->darks) assert_ok(c, motet_store_add(store, "/exchange/data_dark", &info, s->darks));
     info = info_of(MOTET_F64, 1, p->thetas, 0, 0);
     if (p->thetas) {
-        assert_ok(c, motet_store_add(store, "/exchange/theta", &info, p->theta ? p->theta : s->theta));
+        assert_ok(c,
+                  motet_store_add(store, "/exchange/theta", &info, p->theta ? p->theta : s->theta));
         if (p->unit) assert_ok(c, motet_store_set_text(store, "/exchange/theta", "units", p->unit));
     }
     assert_ok(c, motet_store_commit(store));
@@ -80,8 +85,8 @@ static const char *write_exchange(motet_context *c, const sample *s, const parts
     return path;
 }
 
-static const parts whole = {.views = VIEWS, .flats = FLATS, .darks = DARKS, .thetas = VIEWS,
-                            .unit = "degrees"};
+static const parts whole = {
+    .views = VIEWS, .flats = FLATS, .darks = DARKS, .thetas = VIEWS, .unit = "degrees"};
 
 static void check_values(motet_context *c, motet_ct_scan *scan, const sample *s, double tolerance)
 {
@@ -202,7 +207,8 @@ static void nxtomo_file(void **state)
         uint16_t *to = frames + i * PIXELS;
         angles[i] = 999.0;
         memset(to, 0, PIXELS * sizeof *to);
-        if (keys[i] == 0) angles[i] = s.theta[view], memcpy(to, s.data + view++ * PIXELS, PIXELS * 2);
+        if (keys[i] == 0)
+            angles[i] = s.theta[view], memcpy(to, s.data + view++ * PIXELS, PIXELS * 2);
         if (keys[i] == 1) memcpy(to, s.flats + flat++ * PIXELS, PIXELS * 2);
         if (keys[i] == 2) memcpy(to, s.darks + dark++ * PIXELS, PIXELS * 2);
     }
@@ -218,7 +224,8 @@ static void nxtomo_file(void **state)
     assert_ok(c, motet_store_set_text(store, "/entry/sample/rotation_angle", "units", "degree"));
     info = info_of(MOTET_F64, 1, 1, 0, 0);
     assert_ok(c, motet_store_add(store, "/entry/instrument/detector/x_pixel_size", &info, &pixel));
-    assert_ok(c, motet_store_set_text(store, "/entry/instrument/detector/x_pixel_size", "units", "um"));
+    assert_ok(
+        c, motet_store_set_text(store, "/entry/instrument/detector/x_pixel_size", "units", "um"));
     assert_ok(c, motet_store_commit(store));
     motet_store_free(store);
 
@@ -314,7 +321,8 @@ static void line_integrals_pass_through(void **state)
     motet_context_free(c);
 }
 
-/* Counts at or below the dark level clamp to 2^-20, NaN and infinity count as blocked, and both are told. */
+/* Counts at or below the dark level clamp to 2^-20, NaN and infinity count as blocked, and both are
+ * told. */
 static void clamped_and_broken_counts(void **state)
 {
     (void)state;
@@ -412,13 +420,17 @@ static void wrong_scans_are_named(void **state)
     p.thetas = 4;
     refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_SHAPE, "4 values", "expected 5");
     p = whole, p.thetas = 0;
-    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_NOT_FOUND, "/exchange/theta", "--angles");
+    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_NOT_FOUND, "/exchange/theta",
+            "--angles");
     p = whole, p.flats = 0;
-    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_DATA, "--flats", "--line-integrals");
+    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_DATA, "--flats",
+            "--line-integrals");
     p = whole, p.flat_rows = 2;
-    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_SHAPE, "flats have 2 rows", "views 3");
+    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_SHAPE, "flats have 2 rows",
+            "views 3");
     p = whole, p.axes = "y:theta:x";
-    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_UNSUPPORTED, "y:theta:x", "theta:y:x");
+    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_UNSUPPORTED, "y:theta:x",
+            "theta:y:x");
     double theta[VIEWS] = {0, 1, NAN, 3, 4};
     p = whole, p.theta = theta;
     refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_DATA, "view 2", "not a number");

@@ -1,0 +1,61 @@
+/* The inside of finding the rotation axis: see centre.c. */
+#ifndef MOTET_CT_CENTRE_H
+#define MOTET_CT_CENTRE_H
+
+#include <motet/ct.h>
+
+#define CENTRE_TURN      0x1.921fb54442d18p+2
+#define CENTRE_HALF_TURN 0x1.921fb54442d18p+1
+
+typedef struct sorted_angle {
+    double angle; /* in [0, period) */
+    int64_t view;
+} sorted_angle;
+
+typedef struct mirror { /* what a view's opposite is made of: (1 - part) * low + part * high */
+    int64_t view, low, high;
+    double part;
+} mirror;
+
+typedef struct finder {
+    motet_context *context;
+    const float *sinogram; /* views, columns, rows */
+    const double *angles;
+    int64_t views, columns, rows;
+    int64_t length;              /* of the transform, a power of two >= 2 columns */
+    int64_t frequencies;         /* 1 .. frequencies - 1 are used; spacing 2 pi / length */
+    double *cosine, *sine;       /* of 2 pi i / length, i < length / 2 */
+    double *work_re, *work_im;   /* length */
+    double *re, *im;             /* views * frequencies: spectra of one row */
+    double *weight;              /* of a view: half the gaps to its neighbours modulo pi */
+    double *phase_re, *phase_im; /* of the harmonic at hand, per view */
+    double *turn_re, *turn_im;   /* e^{-i angle} */
+    double *sum[4];              /* frequencies each */
+    double *d_re, *d_im;         /* D(w), weight included */
+    double *profile;             /* columns */
+    double *window;              /* columns; NULL: none */
+    sorted_angle *order;
+    mirror *mirrors;
+    int64_t mirror_count;
+    int by_mirrors; /* the scan holds opposite views */
+    double energy;  /* E */
+} finder;
+
+/* ---- centre_angles.c ---- */
+
+double centre_modulo(double angle, double period);
+/* Angles modulo the period, ascending, into `order`. */
+void centre_sort_angles(finder *f, double period);
+/* Weights for the wedge; warns of holes. */
+void centre_weigh_views(finder *f);
+/* The opposite of every view that has one: a view, or two neighbours to interpolate between. */
+void centre_find_mirrors(finder *f);
+
+/* ---- centre_measure.c ---- */
+
+/* Fills D(w) and E for an object of this radius in columns. */
+void centre_measure(finder *f, double radius);
+/* M(centre). */
+double centre_disagreement(const finder *f, double centre);
+
+#endif

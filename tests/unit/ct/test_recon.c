@@ -1,0 +1,266 @@
+/* A whole reconstruction: the known answer, and one digest however it is run. */
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static motet_ct_simulate_options sized(int64_t views, int64_t rows, int64_t columns)
+{
+    motet_ct_simulate_options o;
+    motet_ct_simulate_options_init(&o);
+    o.views = views, o.rows = rows, o.columns = columns;
+    o.centre = 0.5 * (double)(columns - 1) + 1.3;
+    return o;
+}
+
+typedef struct kept {
+    float *volume;
+    int64_t slice, next;
+    int64_t fail_at;
+} kept;
+
+static motet_status keep(int64_t first, int64_t rows, const float *slices, void *user)
+{
+    kept *k = user;
+    assert_int_equal(first, k->next);
+    if (k->fail_at && first >= k->fail_at) return MOTET_IO;
+    k->next += rows;
+    if (k->volume)
+        memcpy(k->volume + first * k->slice, slices, (size_t)(rows * k->slice) * sizeof(float));
+    return MOTET_OK;
+}
+
+static motet_ct_scan *open_scan(motet_context *c, const char *path)
+{
+    motet_ct_scan *scan = NULL;
+    assert_ok(c, motet_ct_scan_open(c, path, NULL, &scan));
+    return scan;
+}
+
+/* The volume is the phantom, in 1/mm: inside the skull within the noise, and scale and orientation
+ * are right. */
+static void volume_is_the_phantom(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_simulate_options o = sized(200, 3, 96);
+    o.counts = 0;
+    assert_ok(c, motet_ct_simulate(c, &o, test_path("quiet.h5"), 1));
+    motet_ct_scan *scan = open_scan(c, test_path("quiet.h5"));
+    motet_ct_recon_options r;
+    motet_ct_recon_options_init(&r);
+    motet_ct_recon_result result;
+    const int64_t shape[3] = {3, 96, 96};
+    motet_array *volume = NULL, *truth = NULL;
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, shape, &volume));
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, shape, &truth));
+    kept k = {.volume = motet_array_data(volume), .slice = 96 * 96};
+    assert_ok(c, motet_ct_recon(scan, &r, keep, &k, &result));
+    assert_int_equal(k.next, 3);
+    assert_true(fabs(result.centre - o.centre) < 0.25 && result.centre_quality > 0.1);
+    char digest[33];
+    assert_ok(c, motet_array_digest(volume, digest));
+    assert_string_equal(digest, result.digest);
+    assert_ok(c, motet_ct_simulate_truth(c, &o, 0.05, truth));
+    const float *got = motet_array_data(volume), *want = motet_array_data(truth);
+    double low = 1e9, high = -1e9, squares = 0.0, range = 0.0, product = 0.0, own = 0.0;
+    for (int64_t i = 0; i < 3 * 96 * 96; i++) {
+        low = fmin(low, (double)got[i]), high = fmax(high, (double)got[i]);
+        range = fmax(range, (double)want[i]);
+        squares += ((double)got[i] - want[i]) * ((double)got[i] - want[i]);
+        product += (double)got[i] * want[i];
+        own += (double)want[i] * want[i];
+    }
+    assert_true(result.minimum == low && result.maximum == high);
+    const double rms = sqrt(squares / (3 * 96 * 96)) / range, scale = product / own;
+    if (!(rms < 0.06 && scale > 0.93 && scale < 1.02)) {
+        print_error("rms error %g of the range, scale %g\n", rms, scale);
+        fail();
+    }
+    motet_array_free(volume);
+    motet_array_free(truth);
+    motet_ct_scan_free(scan);
+    motet_context_free(c);
+}
+
+/* P1: one digest for every number of threads, instruction set, chunk and slab. */
+static void one_digest_however_it_is_run(void **state)
+{
+    (void)state;
+    const motet_ct_simulate_options o = sized(60, 7, 50);
+    char want[33] = "";
+    static const struct {
+        int threads;
+        motet_isa isa;
+        int64_t chunk, slab;
+        uint64_t memory;
+    } runs[] = {{1, MOTET_ISA_BASE, 0, 0, 0}, {2, MOTET_ISA_BASE, 1, 1, 0},
+                {4, MOTET_ISA_AUTO, 0, 2, 0}, {1, MOTET_ISA_V3, 3, 3, 0},
+                {2, MOTET_ISA_V3, 0, 7, 0},   {4, MOTET_ISA_V4, 2, 5, 0},
+                {1, MOTET_ISA_V4, 0, 100, 0}, {2, MOTET_ISA_AUTO, 0, 0, 8 << 20}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        if (!motet_isa_available(runs[i].isa)) continue;
+        motet_context_options co;
+        motet_context_options_init(&co);
+        co.threads = runs[i].threads;
+        co.isa = runs[i].isa;
+        co.chunk = runs[i].chunk;
+        co.host_memory = runs[i].memory;
+        motet_context *c = NULL;
+        assert_int_equal(motet_context_create(&co, &c), MOTET_OK);
+        if (i == 0) assert_ok(c, motet_ct_simulate(c, &o, test_path("digest.h5"), 1));
+        motet_ct_scan *scan = open_scan(c, test_path("digest.h5"));
+        motet_ct_recon_options r;
+        motet_ct_recon_options_init(&r);
+        r.slab_rows = runs[i].slab;
+        r.mask = 0.97;
+        motet_ct_recon_result result;
+        assert_ok(c, motet_ct_recon(scan, &r, NULL, NULL, &result));
+        if (!want[0]) memcpy(want, result.digest, sizeof want);
+        if (strcmp(want, result.digest)) {
+            print_error("run %d gives %s, run 0 gave %s\n", (int)i, result.digest, want);
+            fail();
+        }
+        motet_ct_scan_free(scan);
+        motet_context_free(c);
+    }
+}
+
+/* Rows reconstructed alone are the rows of the whole; the mask empties the corners and nothing
+ * else. */
+static void parts_of_the_volume(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    const motet_ct_simulate_options o = sized(40, 5, 32);
+    assert_ok(c, motet_ct_simulate(c, &o, test_path("parts.h5"), 1));
+    motet_ct_scan *scan = open_scan(c, test_path("parts.h5"));
+    motet_ct_recon_options r;
+    motet_ct_recon_options_init(&r);
+    r.centre = o.centre;
+    r.nx = 30, r.ny = 20;
+    static float whole[5 * 600], part[2 * 600], masked[5 * 600];
+    kept k = {.volume = whole, .slice = 600};
+    motet_ct_recon_result result;
+    assert_ok(c, motet_ct_recon(scan, &r, keep, &k, &result));
+    assert_true(result.centre == o.centre && result.centre_quality == 0.0);
+    r.first_row = 2, r.rows = 2;
+    k = (kept){.volume = part, .slice = 600};
+    assert_ok(c, motet_ct_recon(scan, &r, keep, &k, &result));
+    assert_int_equal(k.next, 2);
+    assert_memory_equal(part, whole + 2 * 600, sizeof part);
+    r.first_row = r.rows = 0, r.mask = 0.8;
+    k = (kept){.volume = masked, .slice = 600};
+    assert_ok(c, motet_ct_recon(scan, &r, keep, &k, &result));
+    for (int z = 0; z < 5; z++)
+        for (int y = 0; y < 20; y++)
+            for (int x = 0; x < 30; x++) {
+                const int i = z * 600 + y * 30 + x;
+                const double outside = hypot(x - 14.5, y - 9.5) - 0.8 * 10.0;
+                assert_true(masked[i] == (outside > 0 ? 0.0f : whole[i]));
+            }
+    motet_ct_scan_free(scan);
+    motet_context_free(c);
+}
+
+/* The unit of length: half the pitch, twice the attenuation. */
+static void attenuation_is_per_length(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    const motet_ct_simulate_options o = sized(40, 1, 32);
+    assert_ok(c, motet_ct_simulate(c, &o, test_path("unit.h5"), 1));
+    motet_ct_scan *scan = open_scan(c, test_path("unit.h5"));
+    motet_ct_recon_options r;
+    motet_ct_recon_options_init(&r);
+    r.centre = o.centre;
+    static float scans[1024], given[1024];
+    motet_ct_recon_result result;
+    kept k = {.volume = scans, .slice = 1024};
+    assert_ok(c, motet_ct_recon(scan, &r, keep, &k, &result)); /* pitch 0.05 from the file */
+    r.pitch = 0.1;
+    k = (kept){.volume = given, .slice = 1024};
+    assert_ok(c, motet_ct_recon(scan, &r, keep, &k, &result));
+    for (int i = 0; i < 1024; i++)
+        assert_true(fabs((double)scans[i] - 2.0 * (double)given[i]) <= 1e-5 * result.maximum);
+    motet_ct_scan_free(scan);
+    motet_context_free(c);
+}
+
+static motet_go stop(const motet_progress *progress, void *user)
+{
+    (void)progress, (void)user;
+    return MOTET_STOP;
+}
+
+/* A receiver that fails or a user who stops ends the run; no result is written. */
+static void receiver_and_user_can_stop_it(void **state)
+{
+    (void)state;
+    motet_context_options co;
+    motet_context_options_init(&co);
+    motet_context *c = test_context(), *stopped = NULL;
+    co.progress = stop;
+    assert_int_equal(motet_context_create(&co, &stopped), MOTET_OK);
+    const motet_ct_simulate_options o = sized(20, 6, 24);
+    assert_ok(c, motet_ct_simulate(c, &o, test_path("stop.h5"), 1));
+    motet_ct_scan *scan = open_scan(c, test_path("stop.h5"));
+    motet_ct_recon_options r;
+    motet_ct_recon_options_init(&r);
+    r.slab_rows = 2;
+    motet_ct_recon_result result = {.clamped = -7};
+    kept k = {.slice = 24 * 24, .fail_at = 2};
+    assert_status(c, motet_ct_recon(scan, &r, keep, &k, &result), MOTET_IO);
+    assert_true(k.next == 2 && result.clamped == -7);
+    motet_ct_scan_free(scan);
+    scan = open_scan(stopped, test_path("stop.h5"));
+    assert_status(stopped, motet_ct_recon(scan, &r, NULL, NULL, &result), MOTET_CANCELLED);
+    assert_true(result.clamped == -7);
+    motet_ct_scan_free(scan);
+    motet_context_free(stopped);
+    motet_context_free(c);
+}
+
+/* Wrong options are named with their values. */
+static void wrong_options_are_named(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    const motet_ct_simulate_options o = sized(20, 4, 24);
+    assert_ok(c, motet_ct_simulate(c, &o, test_path("wrong.h5"), 1));
+    motet_ct_scan *scan = open_scan(c, test_path("wrong.h5"));
+    motet_ct_recon_options r;
+#define REFUSED(change, word, other)                                                               \
+    motet_ct_recon_options_init(&r);                                                               \
+    change;                                                                                        \
+    assert_status(c, motet_ct_recon(scan, &r, NULL, NULL, NULL), MOTET_BAD_ARGUMENT);              \
+    assert_message(c, word, other, NULL)
+    REFUSED(r.size = 0, "size is 0", "not initialised");
+    REFUSED(r.first_row = 4, "first_row is 4", "0 to 3");
+    REFUSED(r.first_row = -1, "first_row is -1", "0 to 3");
+    REFUSED(r.first_row = 2; r.rows = 3, "rows is 3", "scan has 4");
+    REFUSED(r.nx = -2, "-2", "nx");
+    REFUSED(r.pitch = NAN, "pitch is nan", "positive");
+    REFUSED(r.voxel = -0.5, "voxel is -0.5", "positive");
+    REFUSED(r.mask = -1, "mask is -1", "fraction");
+    REFUSED(r.slab_rows = -1, "slab_rows is -1", "at least 1");
+    REFUSED(r.centre = 1e9, "centre", "");
+    REFUSED(r.nx = INT64_MAX / 2; r.ny = 4, "nx * ny", "too many");
+    motet_ct_scan_free(scan);
+    motet_context_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(volume_is_the_phantom),
+        cmocka_unit_test(one_digest_however_it_is_run),
+        cmocka_unit_test(parts_of_the_volume),
+        cmocka_unit_test(attenuation_is_per_length),
+        cmocka_unit_test(receiver_and_user_can_stop_it),
+        cmocka_unit_test(wrong_options_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
