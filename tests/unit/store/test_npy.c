@@ -7,34 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/support.h"
-
-static motet_context *context;
-
-static int begin(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    motet_memory memory;
-    motet_context_memory(context, &memory);
-    assert_int_equal(memory.blocks, 0);
-    motet_context_free(context);
-    return 0;
-}
-
-static void write_bytes(const char *path, const void *data, size_t bytes)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, bytes, file), bytes);
-    fclose(file);
-}
+#include "store_test.h"
 
 /* A version 1.0 file with this dictionary, padded, and these data. */
 static const char *made(const char *dictionary, const void *data, size_t bytes)
@@ -146,6 +119,53 @@ static void fortran_order_is_presented_in_c_order(void **state)
                     for (int c = 0; c < C; c++)
                         assert_int_equal(rows[a][b][c], 1000 + 100 * (first + a) + 10 * b + c);
         }
+    motet_store_free(store);
+}
+
+/* Files written by NumPy 1.24, of every type, byte order, version and order of axes. */
+static void files_of_numpy_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        motet_type type;
+    } rows[] = {
+        {"le_f4", MOTET_F32},    {"be_f4", MOTET_F32},   {"le_f8", MOTET_F64},
+        {"be_f8", MOTET_F64},    {"le_f2", MOTET_F16},   {"be_f2", MOTET_F16},
+        {"u1", MOTET_U8},        {"le_u2", MOTET_U16},   {"be_u2", MOTET_U16},
+        {"le_i4", MOTET_I32},    {"be_i4", MOTET_I32},   {"le_i8", MOTET_I64},
+        {"be_i8", MOTET_I64},    {"i1", MOTET_I32},      {"le_i2", MOTET_I32},
+        {"le_u4", MOTET_I64},    {"fortran", MOTET_U16}, {"version2", MOTET_F32},
+        {"version3", MOTET_F32},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "npy/%s.npy", rows[i].name);
+        assert_counts(corpus(name), NULL, "npy", rows[i].type, 3, (int64_t[]){2, 3, 4}, 1, 0);
+    }
+}
+
+/* Columns far apart are read one by one, with the same result. */
+static void long_fortran_columns_are_read(void **state)
+{
+    (void)state;
+    enum { ROWS = 50000, COLUMNS = 3 };
+    static uint16_t data[COLUMNS][ROWS], rows[7][COLUMNS];
+    for (int k = 0; k < COLUMNS; k++)
+        for (int i = 0; i < ROWS; i++) data[k][i] = (uint16_t)(3 * i + k);
+    const char *dictionary = "{'descr': '<u2', 'fortran_order': True, 'shape': (50000, 3), }";
+    const char *path = made(dictionary, NULL, 0);
+    FILE *file = fopen(path, "ab");
+    assert_int_equal(fwrite(data, 1, sizeof data, file), sizeof data);
+    fclose(file);
+    motet_store *store;
+    assert_ok(context, motet_store_open(context, path, NULL, &store));
+    for (int first = 0; first + 7 <= ROWS; first += 9999) {
+        assert_ok(context, motet_store_read(store, first, 7, MOTET_U16, rows));
+        for (int i = 0; i < 7; i++)
+            for (int k = 0; k < COLUMNS; k++)
+                assert_int_equal(rows[i][k], (uint16_t)(3 * (first + i) + k));
+    }
     motet_store_free(store);
 }
 
@@ -308,11 +328,13 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(header_is_that_of_numpy),
         cmocka_unit_test(fortran_order_is_presented_in_c_order),
+        cmocka_unit_test(files_of_numpy_are_read),
+        cmocka_unit_test(long_fortran_columns_are_read),
         cmocka_unit_test(hostile_headers_are_refused),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(a_file_that_shrinks_is_reported),
         cmocka_unit_test(small_and_empty_arrays_are_read),
         cmocka_unit_test(rows_past_two_to_the_31_are_found),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, store_begin, store_end);
 }
