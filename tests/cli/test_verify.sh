@@ -1,0 +1,44 @@
+#!/bin/sh
+# motet verify finds the released digests everywhere, saves them, and notices when another machine's differ.
+. "${0%/*}/support.sh"
+
+works verify
+has 'the same bits in all'
+for step in project backproject filter fbp; do has "ct.$step"; done
+grep -q DIFFERS out.txt && bad "verify marks a row"
+works verify --save mine.txt -q --threads 1
+works verify --against mine.txt --threads 2
+has 'on the other machine'
+refused 2 'mine.txt' verify --save mine.txt
+refused 2 'same file' verify --against mine.txt --save mine.txt --overwrite
+sed 's/^\(ct.fbp \)./\1x/' mine.txt >bad.txt
+refused 2 'bad.txt:5: a malformed digest' verify --against bad.txt
+grep -v fbp mine.txt >bad.txt
+refused 2 'lacks a digest of ct.fbp' verify --against bad.txt
+cat mine.txt mine.txt >bad.txt
+refused 2 'for the second time' verify --against bad.txt
+echo 'ct.nothing 00000000000000000000000000000000' >bad.txt
+refused 2 'bad.txt:1: an unknown case' verify --against bad.txt
+head -c 3000 /dev/zero | tr '\0' 'x' >bad.txt
+refused 2 'bad.txt:1' verify --against bad.txt
+refused 3 'absent.txt' verify --against absent.txt
+sed '/^ct.fbp/s/.$/0/;/^ct.project/s/.$/0/' mine.txt | sed '/^ct.fbp/s/.$/1/' >other.txt
+timeout 60 "$MOTET" verify --against other.txt --threads 1 >out.txt 2>err.txt
+code=$?
+[ $code = 6 ] || bad "a differing digest: exit code $code, expected 6"
+grep '^ct.fbp' out.txt | grep -q DIFFERS || bad "the differing row is not marked"
+grep '^ct.filter' out.txt | grep -q DIFFERS && bad "a row that agrees is marked"
+grep -q 'digests differ' err.txt || bad "says $(cat err.txt)"
+
+works devices
+has 'cpu'
+works devices --json -
+cp out.txt devices.json
+if [ -n "${PYTHON:-}" ]; then
+    files report devices.json 'any(d["name"] == "cpu" and d["threads"] > 0 for d in r["result"]["devices"])' || bad "devices report"
+fi
+works bench ct --columns 32 --rows 4 --views 10 --repeat 2 --json bench.json
+has 'speed-up of at least 1.7'
+has 'recon'
+refused 1 'ENGINE is "rf", expected ct' bench rf
+finish
