@@ -89,7 +89,9 @@ MOTET_API motet_status motet_ct_fbp(motet_ct_geometry *geometry,
                                     const motet_ct_filter_options *options,
                                     const motet_array *sinogram, motet_array *volume);
 
-/* Rotation axis from a sinogram (view, u, v) of at least about 180 degrees: 0-based column. `quality` in [0, 1] is how far the best centre stands out. */
+/* Rotation axis from a sinogram (view, u, v) of at least about 180 degrees: 0-based column, searched
+ * for between a tenth and nine tenths of the width. `quality` in [0, 1] is how far the best centre
+ * stands out; below 0.05 it is a guess, which is warned about (a flat sinogram: the middle, 0). */
 MOTET_API motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
                                             const double *angles, double *centre,
                                             double *quality);
@@ -123,8 +125,10 @@ MOTET_API motet_status motet_ct_scan_open(motet_context *context, const char *pa
 MOTET_API void motet_ct_scan_describe(const motet_ct_scan *scan, motet_ct_scan_info *out);
 /* views angles in radians; lives as long as the scan. */
 MOTET_API const double *motet_ct_scan_angles(const motet_ct_scan *scan);
-/* Line integrals of detector rows [first, first + rows) as a sinogram (view, u, v): -log of (data - dark) / (flat - dark),
- * the ratio clamped from below to 2^-20; values clamped are counted and warned about. */
+/* Line integrals of detector rows [first, first + rows) as a sinogram (view, u, v): -log of
+ * (data - dark) / (flat - dark), the ratio clamped from below to 2^-20; values clamped are counted
+ * and warned about. NaN and infinite counts are taken as blocked rays; a pixel that is dead in the
+ * flats takes the line integrals of the nearest live pixels of its row, weighted by distance. */
 MOTET_API motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first,
                                           motet_array *sinogram);
 MOTET_API void motet_ct_scan_free(motet_ct_scan *scan);
