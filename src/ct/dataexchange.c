@@ -74,6 +74,14 @@ static motet_status find_entry(motet_context *context, const char *names, const 
 
 /* ---- Small datasets ---- */
 
+/* A text attribute; "" if there is none. */
+static motet_status read_text(motet_store *store, const char *name, char *out, size_t bytes)
+{
+    const motet_status st = motet_store_text(store, name, out, bytes);
+    if (st == MOTET_NOT_FOUND) out[0] = 0;
+    return st == MOTET_NOT_FOUND ? MOTET_OK : st;
+}
+
 /* All values of a dataset of any shape; `unit` gets its units or "". */
 static motet_status read_values(motet_context *context, const char *path, const char *entry,
                                 int64_t expected, double *out, char unit[32])
@@ -89,7 +97,7 @@ static motet_status read_values(motet_context *context, const char *path, const 
         TRY_GOTO(fail(context, MOTET_BAD_SHAPE, "%s: %s has %lld values, expected %lld", path,
                       entry, (long long)count, (long long)expected));
     unit[0] = 0;
-    if (motet_store_text(store, "units", unit, 32) != MOTET_OK) unit[0] = 0;
+    TRY_GOTO(read_text(store, "units", unit, 32));
     st = motet_store_read(store, 0, info.axes ? info.shape[0] : 1, MOTET_F64, out);
 out:
     motet_store_free(store);
@@ -142,8 +150,8 @@ static motet_status open_exchange(motet_ct_scan *scan, const motet_ct_scan_optio
     strcpy(scan->info.format, "DataExchange");
     TRY(scan_frames_open(c, scan->path, "/exchange/data", 0, &scan->data));
     char axes[64];
-    if (motet_store_text(scan->data.store, "axes", axes, sizeof axes) == MOTET_OK &&
-        strcmp(axes, "theta:y:x"))
+    TRY(read_text(scan->data.store, "axes", axes, sizeof axes));
+    if (axes[0] && strcmp(axes, "theta:y:x"))
         return fail(c, MOTET_UNSUPPORTED,
                     "%s: the axes of /exchange/data are \"%s\", expected \"theta:y:x\"", scan->path,
                     axes);
