@@ -91,7 +91,7 @@ MOTET_API motet_status motet_ct_fbp(motet_ct_geometry *geometry,
 
 /* Rotation axis from a sinogram (view, u, v) of at least about 180 degrees: 0-based column, searched
  * for between a tenth and nine tenths of the width. `quality` in [0, 1] is how far the best centre
- * stands out; below 0.05 it is a guess, which is warned about (a flat sinogram: the middle, 0). */
+ * stands out; below 0.02 it is a guess, which is warned about (a flat sinogram: the middle, 0). */
 MOTET_API motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
                                             const double *angles, double *centre,
                                             double *quality);

@@ -286,7 +286,7 @@ motet_status motet_ct_find_centre(motet_context *context, const motet_array *sin
         }
         if (!(f.energy > 0.0)) result = (found){0.5 * last, 0.0};
     }
-    if (result.quality < 0.05)
+    if (result.quality < 0.02)
         log_warning(context, "ct.centre",
                     "no column stands out as the rotation axis; %s is a guess",
                     number_text(result.centre, (char[NUMBER_TEXT]){0}));

@@ -6,7 +6,9 @@
 #include "kern/exact.h"
 
 enum {
-    MAX_ROWS = 8,     /* rows looked at, spread evenly */
+    MAX_ROWS = 8, /* rows looked at, spread evenly; of large sinograms two say enough */
+    MIN_ROWS = 2,
+    ENOUGH = 1 << 22, /* values */
     WEDGE_BAND = 256, /* harmonics above the wedge's edge; the energy falls as 1/n^2 */
     WEDGE_MARGIN = 4
 };
@@ -132,7 +134,8 @@ void centre_measure(finder *f, double radius)
     memset(f->d_re, 0, (size_t)f->frequencies * sizeof *f->d_re);
     memset(f->d_im, 0, (size_t)f->frequencies * sizeof *f->d_im);
     f->energy = 0.0;
-    const int64_t rows = f->rows < MAX_ROWS ? f->rows : MAX_ROWS;
+    const int64_t enough = k_max_i64(ENOUGH / (f->views * f->columns), MIN_ROWS);
+    const int64_t rows = k_min_i64(f->rows, k_min_i64(enough, MAX_ROWS));
     for (int64_t i = 0; i < rows; i++) {
         spectra_of_row(f, (2 * i + 1) * f->rows / (2 * rows));
         if (f->by_mirrors)
