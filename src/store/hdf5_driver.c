@@ -3,6 +3,7 @@
  *
  * Failing writes are kept and reported by the call that caused them, and HDF5 is told that they
  * went well: an HDF5 that failed to write stays unable to close its file. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/hdf5_inside.h"
@@ -14,11 +15,20 @@ typedef struct driver_info {
     hdf5_file *owner;
 } driver_info;
 
-typedef struct driver {
-    H5FD_t base; /* first, HDF5 asks for it */
-    hdf5_file *owner;
+/* A damaged file can leave HDF5 with a file it never closes, or closes at the process's end: so
+ * this outlives its owner, in memory that is not the context's. */
+struct hdf5_driver {
+    H5FD_t base;      /* first, HDF5 asks for it */
+    hdf5_file *owner; /* NULL: gone */
     haddr_t allocated, end;
-} driver;
+};
+typedef struct hdf5_driver driver;
+
+void hdf5_detach(hdf5_file *file)
+{
+    if (file->opened) file->opened->owner = NULL;
+    file->opened = NULL;
+}
 
 static H5FD_t *open_owner(const char *name, unsigned flags, hid_t access, haddr_t limit)
 {
@@ -26,7 +36,7 @@ static H5FD_t *open_owner(const char *name, unsigned flags, hid_t access, haddr_
     const driver_info *info = H5Pget_driver_info(access);
     if (!info || !info->owner || info->owner->opened) return NULL;
     hdf5_file *owner = info->owner;
-    driver *d = owner->source.host->allocate(owner->source.context, sizeof *d);
+    driver *d = calloc(1, sizeof *d);
     if (!d) {
         owner->io = owner->source.host->fail(owner->source.context, MOTET_NO_MEMORY, __FILE__,
                                              __LINE__, "no memory for an open HDF5 file");
@@ -34,15 +44,15 @@ static H5FD_t *open_owner(const char *name, unsigned flags, hid_t access, haddr_
     }
     d->owner = owner;
     d->end = owner->source.bytes;
-    owner->opened = 1;
+    owner->opened = d;
     return &d->base;
 }
 
 static herr_t close_owner(H5FD_t *base)
 {
     driver *d = (driver *)base;
-    d->owner->opened = 0;
-    d->owner->source.host->release(d->owner->source.context, d);
+    if (d->owner) d->owner->opened = NULL;
+    free(d);
     return 0;
 }
 
@@ -81,7 +91,8 @@ static herr_t read_some(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t a
     (void)transfer;
     driver *d = (driver *)base;
     hdf5_file *owner = d->owner;
-    if (address == HADDR_UNDEF || bytes > d->allocated || address > d->allocated - bytes) return -1;
+    if (!owner || address == HADDR_UNDEF || bytes > d->allocated || address > d->allocated - bytes)
+        return -1;
     /* Past the end HDF5 expects zeros; rows that are not there are no zeros. */
     const size_t there = address >= d->end          ? 0
                          : bytes > d->end - address ? (size_t)(d->end - address)
@@ -100,6 +111,7 @@ static herr_t write_some(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t 
     (void)kind, (void)transfer;
     driver *d = (driver *)base;
     hdf5_file *owner = d->owner;
+    if (!owner) return 0;
     if (!owner->writing) return -1;
     if (owner->io == MOTET_OK && !owner->abandoned)
         owner->io = owner->source.host->write(owner->source.file, address, bytes, data);
@@ -113,7 +125,7 @@ static herr_t truncate_owner(H5FD_t *base, hid_t transfer, hbool_t closing)
     (void)transfer, (void)closing;
     driver *d = (driver *)base;
     const char zero = 0;
-    if (!d->owner->writing || d->allocated <= d->end) return 0;
+    if (!d->owner || !d->owner->writing || d->allocated <= d->end) return 0;
     return write_some(base, H5FD_MEM_DEFAULT, H5P_DEFAULT, d->allocated - 1, 1, &zero);
 }
 

@@ -21,11 +21,11 @@ struct hdf5_file {
     motet_store_info info;
     int scalar; /* the dataset has no axes; `info` says one, of size 1 */
     int writing;
-    int opened;        /* the driver has handed the file out and not got it back */
-    int abandoned;     /* what is still written is dropped */
-    int left_the_file; /* an external link was met */
-    motet_status io;   /* the first failure of the file itself, OK: none */
-    char *entry;       /* the dataset's path */
+    struct hdf5_driver *opened; /* handed out to HDF5 and not given back */
+    int abandoned;              /* what is still written is dropped */
+    int left_the_file;          /* an external link was met */
+    motet_status io;            /* the first failure of the file itself, OK: none */
+    char *entry;                /* the dataset's path */
 };
 
 /* HDF5's settings are those of the process. Between enter and leave its printing of errors and its
@@ -54,6 +54,8 @@ motet_status hdf5_file_new(const hdf5_source *source, hdf5_file **out);
 void hdf5_file_free(hdf5_file *file);
 /* Property list of file access that reaches the source and nothing else; negative on failure. */
 hid_t hdf5_access(hdf5_file *file);
+/* Parts from what HDF5 may still hold of the file. */
+void hdf5_detach(hdf5_file *file);
 /* Property list for opening a dataset or link: external links are refused. */
 hid_t hdf5_link_access(hdf5_file *file, hid_t class_);
 

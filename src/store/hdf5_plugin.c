@@ -99,6 +99,7 @@ void hdf5_file_free(hdf5_file *file)
     if (file->dataset >= 0) H5Dclose(file->dataset);
     if (file->type >= 0) H5Tclose(file->type);
     if (file->file >= 0) H5Fclose(file->file);
+    hdf5_detach(file);
     if (file->driver >= 0) H5FDunregister(file->driver);
     const hdf5_source source = file->source;
     source.host->release(source.context, file->entry);

@@ -297,6 +297,7 @@ static motet_status unpack_tiles(tiff_store *s, int64_t page, int64_t band, int6
         const uint32_t index =
             TIFFComputeTile(s->tiff, (uint32_t)x, (uint32_t)(band * s->band_lines), 0, 0);
         hush(s);
+        memset(s->tile, 0, (size_t)bytes);
         if (TIFFReadEncodedTile(s->tiff, index, s->tile, bytes) != bytes)
             return complaint(s, page, "a tile is not readable");
         const int64_t left = s->width - x;
@@ -313,6 +314,7 @@ static motet_status unpack(tiff_store *s, int64_t page, int64_t band, int64_t li
     if (s->tiled) return unpack_tiles(s, page, band, lines, out);
     const tmsize_t bytes = (tmsize_t)(lines * s->line_bytes);
     hush(s);
+    memset(out, 0, (size_t)bytes); /* lenient decoders leave out what they cannot read */
     if (TIFFReadEncodedStrip(s->tiff, (uint32_t)band, out, bytes) != bytes)
         return complaint(s, page, "a strip is not readable");
     return MOTET_OK;

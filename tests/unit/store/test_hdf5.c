@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "store/convert.h"
 #include "support/support.h"
 
@@ -86,10 +85,14 @@ static void round_trip_of_every_type(void **state)
     }
 }
 
+/* Files by h5py. Those without sums over their structure are kept from the fuzz corpus: a changed
+ * byte there is enough to hang libhdf5. */
 static const char *corpus(const char *name)
 {
     static char path[1024];
     snprintf(path, sizeof path, "%s/tests/fuzz/corpus/hdf5/%s", MOTET_SOURCE, name);
+    if (access(path, R_OK))
+        snprintf(path, sizeof path, "%s/tests/unit/store/hdf5/%s", MOTET_SOURCE, name);
     return path;
 }
 
@@ -139,7 +142,7 @@ static void several_entries(void **state)
     char *names;
     assert_ok(c, motet_store_entries(c, path, &names));
     assert_string_equal(names, "/exchange/data\n/exchange/theta\n");
-    mem_free(c, names);
+    motet_text_free(c, names);
     motet_store *s;
     assert_status(c, motet_store_open(c, path, NULL, &s), MOTET_BAD_ARGUMENT);
     assert_message(c, "/exchange/data", "/exchange/theta", NULL);
@@ -256,7 +259,7 @@ static void reads_a_real_scan(void **state)
     assert_ok(c, motet_store_entries(c, path, &names));
     assert_string_equal(names, "/exchange/data\n/exchange/data_dark\n/exchange/data_white\n"
                                "/exchange/theta\n");
-    mem_free(c, names);
+    motet_text_free(c, names);
     motet_store *s;
     motet_store_info info;
     assert_ok(c, motet_store_open(c, path, "/exchange/data", &s));
@@ -349,7 +352,7 @@ static void every_failing_allocation(void **state)
         if (st == MOTET_OK) st = motet_store_commit(t);
         motet_store_free(s);
         motet_store_free(t);
-        mem_free(c, names);
+        motet_text_free(c, names);
         motet_context_memory(c, &after);
         assert_int_equal(after.blocks, before.blocks);
         reached_end = !test_context_failed(c);
