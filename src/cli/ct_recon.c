@@ -21,6 +21,7 @@ typedef struct recon {
     motet_ct_recon_result result;
     int64_t rows, ny, nx;
     double voxel, pitch;
+    int pitch_known; /* by the scan or the flags; else lengths are in pixels */
     motet_store *volume, *png;
     motet_store_info volume_info;
     int scaled, range_found; /* integers; their range comes from the volume */
@@ -130,6 +131,7 @@ static int choose(recon *c)
     c->nx = o->nx ? o->nx : c->info.columns;
     c->ny = o->ny ? o->ny : c->info.columns;
     c->pitch = o->pitch > 0 ? o->pitch : c->info.pitch > 0 ? c->info.pitch : 1;
+    c->pitch_known = o->pitch > 0 || c->info.pitch > 0;
     c->voxel = o->voxel > 0 ? o->voxel : c->pitch;
 
     c->slice = args_whole(a, "slice", c->rows / 2);
@@ -274,13 +276,18 @@ static void tell(const recon *c)
     if (args_real(a, "center", (double)NAN) - c->result.centre == 0)
         printf("axis      column %.9g, as given\n", c->result.centre);
     else
-        printf("axis      column %.6g, found (quality %.2f of 1)\n", c->result.centre,
-               c->result.centre_quality);
-    printf("volume    %s %s, voxels of %.6g mm, slices %.6g mm apart\n",
-           words_shape(c->volume_info.shape, 3, w[0]), motet_type_text(c->volume_info.type),
-           c->voxel, c->pitch);
-    printf("values    %s to %s per mm\n", words_real(c->result.minimum, 6, w[0]),
-           words_real(c->result.maximum, 6, w[1]));
+        printf("axis      column %.6g, found (quality %.2f of 1%s)\n", c->result.centre,
+               c->result.centre_quality,
+               c->result.centre_quality < 0.3 ? ": poor, look at the picture or give --center"
+                                              : "");
+    printf("volume    %s %s, ", words_shape(c->volume_info.shape, 3, w[0]),
+           motet_type_text(c->volume_info.type));
+    if (c->pitch_known)
+        printf("voxels of %.6g mm, slices %.6g mm apart\n", c->voxel, c->pitch);
+    else
+        printf("pixel size unknown (--pitch), taken as 1\n");
+    printf("values    %s to %s per %s\n", words_real(c->result.minimum, 6, w[0]),
+           words_real(c->result.maximum, 6, w[1]), c->pitch_known ? "mm" : "pixel");
     if (c->scaled)
         printf("integers  value = %s + %s * integer; %lld values clipped\n",
                words_real(c->q.low, 9, w[0]), words_real(quantise_step(&c->q), 9, w[1]),
@@ -291,6 +298,7 @@ static void tell(const recon *c)
         printf("picture   slice %lld, black %s, white %s\n", (long long)c->slice,
                words_real(c->black, 6, w[0]), words_real(c->white, 6, w[1]));
     printf("time      %.3f s: %s\n", run_now() - r->begun, words_stages(r, times, sizeof times));
+    printf("kernels   %s\n", words_operations(r, times, sizeof times));
     printf("digest    %s\n", c->result.digest);
     printf("wrote     %s%s%s\n", args_text(a, "output"), c->png ? ", " : "",
            c->png ? args_text(a, "png") : "");

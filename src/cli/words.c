@@ -48,11 +48,17 @@ static size_t add_times(const json_t *rows, size_t n, char *out, size_t bytes)
 const char *words_stages(const run *r, char *out, size_t bytes)
 {
     *out = 0;
-    const size_t n = add_times(r->stages, 0, out, bytes);
+    add_times(r->stages, 0, out, bytes);
+    return out;
+}
+
+const char *words_operations(const run *r, char *out, size_t bytes)
+{
+    *out = 0;
     char *text = NULL;
     if (motet_context_report(r->context, &text) == MOTET_OK) {
         json_t *account = json_loads(text, 0, NULL);
-        add_times(json_object_get(account, "operations"), n, out, bytes);
+        add_times(json_object_get(account, "operations"), 0, out, bytes);
         json_decref(account);
         motet_text_free(r->context, text);
     }

@@ -11,8 +11,9 @@ enum { WORDS = 256 };
 const char *words_shape(const int64_t *shape, int axes, char out[WORDS]); /* "2 x 640 x 640" */
 const char *words_bytes(uint64_t bytes, char out[WORDS]);                 /* "1.5 GiB" */
 const char *words_real(double value, int digits, char out[WORDS]);
-/* "read 0.1 s, write 0.2 s": the run's stages and then the operations of its context's report. */
+/* "open 0.1 s, write 0.2 s": the run's stages; and the operations of its context's report. */
 const char *words_stages(const run *r, char *out, size_t bytes);
+const char *words_operations(const run *r, char *out, size_t bytes);
 
 /* The type that a word of --dtype ("u16") means; 1 if there is one. */
 int type_of_word(const char *word, motet_type *out);

@@ -87,7 +87,10 @@ refused 2 'same file' ct recon scan.h5 -o w.npy --png link.h5 --overwrite
 refused 2 'same file' ct recon scan.h5 -o w.png --png w.png
 refused 2 'centre' ct recon scan.h5 -o w.npy --center 1e6
 refused 4 'cuda:7' ct recon scan.h5 -o w.npy --devices cuda:7
-refused 4 '' ct recon scan.h5 -o w.npy --memory 100K
+refused 4 'of the 102400 allowed' ct recon scan.h5 -o w.npy --memory 100K
+# More than 2^31 voxels in a slice: counted right, refused in words.
+refused 4 '28800' ct recon scan.h5 -o w.npy --size 60000 --memory 1G
+refused 4 'of the 1073741824 allowed' ct recon scan.h5 -o w.mha --size 1000000 --memory 1G
 files cut scan.h5 short.h5 9000
 refused 2 'short.h5' ct recon short.h5 -o w.npy
 printf 'not a scan' >junk.tif
