@@ -265,8 +265,8 @@ K_FN float k_atan2f(float y, float x)
     const float d0 = steep ? ay : ax, n0 = steep ? ax : ay;
     const float scale = d0 > 0x1p60f ? 0x1p-30f : 0x1p60f; /* residues must not vanish */
     const int endless = d0 == k_infinityf();
-    const float d = endless || d0 == 0.0f ? 1.0f : d0 * scale;
-    const float n = endless ? (n0 == d0 ? 1.0f : 0.0f) : n0 * scale;
+    const float d = endless | (d0 == 0.0f) ? 1.0f : d0 * scale;
+    const float corner = n0 == d0 ? 1.0f : 0.0f, n = endless ? corner : n0 * scale;
 
     const int past = n > 0x1.a8279ap-2f * d;
     const float a = past ? n - d : n, sum = n + d, b = past ? sum : d;
@@ -276,18 +276,16 @@ K_FN float k_atan2f(float y, float x)
     const float z = t * t;
     const float bend = k_fmaf(t * z, k_atan_polynomialf(z), k_fmaf(-z, t_low, t_low));
 
-    const float from = past    ? (left ? 0x1.2d97c8p+1f : 0x1.921fb6p-1f)
-                       : steep ? 0x1.921fb6p+0f
-                       : left  ? 0x1.921fb6p+1f
-                               : 0.0f;
-    const float from_low = past    ? (left ? -0x1.99bc5cp-28f : -0x1.777a5cp-26f)
-                           : steep ? -0x1.777a5cp-25f
-                           : left  ? -0x1.777a5cp-24f
-                                   : 0.0f;
+    const float flat = left ? 0x1.921fb6p+1f : 0.0f, axis = steep ? 0x1.921fb6p+0f : flat;
+    const float slant = left ? 0x1.2d97c8p+1f : 0x1.921fb6p-1f, from = past ? slant : axis;
+    const float flat_low = left ? -0x1.777a5cp-24f : 0.0f;
+    const float axis_low = steep ? -0x1.777a5cp-25f : flat_low;
+    const float slant_low = left ? -0x1.99bc5cp-28f : -0x1.777a5cp-26f;
+    const float from_low = past ? slant_low : axis_low;
     const float sign = steep != left ? -1.0f : 1.0f;
     const float u = k_fmaf(sign, t, from), lost = k_fmaf(sign, t, from - u);
     const float angle = u + (lost + k_fmaf(sign, bend, from_low));
-    return ax == ax && ay == ay ? k_copysignf(angle, y) : k_nanf();
+    return (ax == ax) & (ay == ay) ? k_copysignf(angle, y) : k_nanf();
 }
 K_FN float k_atanf(float x) { return k_atan2f(x, 1.0f); }
 
@@ -354,7 +352,7 @@ K_FN float k_cbrtf(float x)
     const float over = k_fmaf(y, y2_low, k_fmaf(y, y2, -a));
     const float root = k_fmaf(-over * 0x1.555556p-2f, r * r, y);
     const float scaled = small ? root * 0x1p-30f : root;
-    return size > 0.0f && size < k_infinityf() ? k_copysignf(scaled, x) : x;
+    return (size > 0.0f) & (size < k_infinityf()) ? k_copysignf(scaled, x) : x;
 }
 
 /* sqrt(x^2 + y^2). Every x, y: 1 ulp, no overflow on the way; infinity if either is infinite. */
@@ -367,8 +365,8 @@ K_FN float k_hypotf(float x, float y)
     const float back = large ? 0x1p70f : small ? 0x1p-100f : 1.0f;
     const float a = a0 * scale, b = b0 * scale;
     const float length = k_sqrtf(k_fmaf(a, a, b * b)) * back;
-    const int endless = ax == k_infinityf() || ay == k_infinityf();
-    return endless ? k_infinityf() : ax == ax && ay == ay ? length : k_nanf();
+    const int endless = (ax == k_infinityf()) | (ay == k_infinityf());
+    return endless ? k_infinityf() : (ax == ax) & (ay == ay) ? length : k_nanf();
 }
 
 /* 1 / x and 1 / sqrt(x) to about 1e-7, without division or square root: a guess by integers and

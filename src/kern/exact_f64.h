@@ -217,8 +217,8 @@ K_FN double k_atan2(double y, double x)
     const double d0 = steep ? ay : ax, n0 = steep ? ax : ay;
     const double scale = d0 > 0x1p500 ? 0x1p-300 : 0x1p400;
     const int endless = d0 == k_infinity();
-    const double d = endless || d0 == 0.0 ? 1.0 : d0 * scale;
-    const double n = endless ? (n0 == d0 ? 1.0 : 0.0) : n0 * scale;
+    const double d = endless | (d0 == 0.0) ? 1.0 : d0 * scale;
+    const double corner = n0 == d0 ? 1.0 : 0.0, n = endless ? corner : n0 * scale;
 
     const int past = n > 0x1.a827999fcef32p-2 * d;
     const double a = past ? n - d : n, sum = n + d, b = past ? sum : d;
@@ -239,18 +239,18 @@ K_FN double k_atan2(double y, double x)
     p = k_fma(z, p, -0x1.5555555555554p-2);
     const double bend = k_fma(t * z, p, k_fma(-z, t_low, t_low));
 
-    const double from = past    ? (left ? 0x1.2d97c7f3321d2p+1 : 0x1.921fb54442d18p-1)
-                        : steep ? 0x1.921fb54442d18p+0
-                        : left  ? 0x1.921fb54442d18p+1
-                                : 0.0;
-    const double from_low = past    ? (left ? 0x1.a79394c9e8a0ap-54 : 0x1.1a62633145c07p-55)
-                            : steep ? 0x1.1a62633145c07p-54
-                            : left  ? 0x1.1a62633145c07p-53
-                                    : 0.0;
+    const double flat = left ? 0x1.921fb54442d18p+1 : 0.0;
+    const double axis = steep ? 0x1.921fb54442d18p+0 : flat;
+    const double slant = left ? 0x1.2d97c7f3321d2p+1 : 0x1.921fb54442d18p-1;
+    const double from = past ? slant : axis;
+    const double flat_low = left ? 0x1.1a62633145c07p-53 : 0.0;
+    const double axis_low = steep ? 0x1.1a62633145c07p-54 : flat_low;
+    const double slant_low = left ? 0x1.a79394c9e8a0ap-54 : 0x1.1a62633145c07p-55;
+    const double from_low = past ? slant_low : axis_low;
     const double sign = steep != left ? -1.0 : 1.0;
     const double u = k_fma(sign, t, from), lost = k_fma(sign, t, from - u);
     const double angle = u + (lost + k_fma(sign, bend, from_low));
-    return ax == ax && ay == ay ? k_copysign(angle, y) : k_nan();
+    return (ax == ax) & (ay == ay) ? k_copysign(angle, y) : k_nan();
 }
 K_FN double k_atan(double x) { return k_atan2(x, 1.0); }
 /* |x| <= 1: 2 ulp; NaN beyond. */
@@ -267,8 +267,8 @@ K_FN double k_hypot(double x, double y)
     const double back = large ? 0x1p600 : small ? 0x1p-700 : 1.0;
     const double a = a0 * scale, b = b0 * scale;
     const double length = k_sqrt(k_fma(a, a, b * b)) * back;
-    const int endless = ax == k_infinity() || ay == k_infinity();
-    return endless ? k_infinity() : ax == ax && ay == ay ? length : k_nan();
+    const int endless = (ax == k_infinity()) | (ay == k_infinity());
+    return endless ? k_infinity() : (ax == ax) & (ay == ay) ? length : k_nan();
 }
 /* 1 / sqrt(x). Every x: 1.5 ulp; +-infinity at +-0, NaN below. */
 K_FN double k_rsqrt(double x) { return 1.0 / k_sqrt(x); }

@@ -47,7 +47,7 @@ K_FN double k_exp2_two(double high, double low)
 {
     const int under = high<-1080.0, over = high> 1030.0;
     const double in = under ? -1080.0 : over ? 1030.0 : high;
-    const double in_low = under || over ? 0.0 : low;
+    const double in_low = under | over ? 0.0 : low;
     const double shifted = in + K_SHIFTER, part = in - (shifted - K_SHIFTER);
     const double r = part + in_low, r_low = (part - r) + in_low;
     const double e = r * 0x1.62e42fefa39efp-1;
@@ -76,17 +76,17 @@ K_FN double k_log2(double x) { return k_log_limits(x, k_log2_two(x).high); }
 /* The cases of C's pow, given size = |x|^y. Even: y is an even integer, odd: an odd one. */
 K_FN double k_pow_cases(double x, double y, double size)
 {
-    const double ay = k_abs(y), half = 0.5 * ay;
-    const int whole = k_floor(ay) == ay, odd = whole && k_floor(half) != half;
-    const double ax = k_abs(x);
-    const double limit = (ax == 0.0) == (y > 0.0) ? 0.0 : k_infinity();  /* |x| is 0 or infinite */
-    const double endless = (ax > 1.0) == (y > 0.0) ? k_infinity() : 0.0; /* y is infinite */
-    double r = ax == 0.0 || ax == k_infinity() ? limit : size;
-    r = ay == k_infinity() ? endless : r;
-    r = k_negative(x) && odd && ay < k_infinity() ? -r : r;
-    r = x < 0.0 && ax < k_infinity() && !whole ? k_nan() : r;
-    r = x != x || y != y ? k_nan() : r;
-    return y == 0.0 || x == 1.0 || (x == -1.0 && ay == k_infinity()) ? 1.0 : r;
+    const double ax = k_abs(x), ay = k_abs(y), half = 0.5 * ay;
+    const int whole = k_floor(ay) == ay, odd = whole & (k_floor(half) != half);
+    const int rising = y > 0.0, finite = ax < k_infinity(), certain = ay < k_infinity();
+    const double limit = (ax == 0.0) == rising ? 0.0 : k_infinity();  /* |x| is 0 or infinite */
+    const double endless = (ax > 1.0) == rising ? k_infinity() : 0.0; /* y is infinite */
+    double r = (ax == 0.0) | !finite ? limit : size;
+    r = certain ? r : endless;
+    r = k_negative(x) & odd & certain ? -r : r;
+    r = (x < 0.0) & finite & !whole ? k_nan() : r;
+    r = (x != x) | (y != y) ? k_nan() : r;
+    return (y == 0.0) | (x == 1.0) | ((x == -1.0) & (ay == k_infinity())) ? 1.0 : r;
 }
 
 /* x^y. Every x, y: 1 ulp; cases as in C. */
