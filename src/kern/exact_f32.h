@@ -265,7 +265,8 @@ K_FN float k_atan2f(float y, float x)
     const float d0 = steep ? ay : ax, n0 = steep ? ax : ay;
     const float scale = d0 > 0x1p60f ? 0x1p-30f : 0x1p60f; /* residues must not vanish */
     const int endless = d0 == k_infinityf();
-    const float d = endless | (d0 == 0.0f) ? 1.0f : d0 * scale;
+    const int odd = endless | (d0 == 0.0f);
+    const float d = odd ? 1.0f : d0 * scale;
     const float corner = n0 == d0 ? 1.0f : 0.0f, n = endless ? corner : n0 * scale;
 
     const int past = n > 0x1.a8279ap-2f * d;
@@ -285,7 +286,8 @@ K_FN float k_atan2f(float y, float x)
     const float sign = steep != left ? -1.0f : 1.0f;
     const float u = k_fmaf(sign, t, from), lost = k_fmaf(sign, t, from - u);
     const float angle = u + (lost + k_fmaf(sign, bend, from_low));
-    return (ax == ax) & (ay == ay) ? k_copysignf(angle, y) : k_nanf();
+    const int numbers = (ax == ax) & (ay == ay);
+    return numbers ? k_copysignf(angle, y) : k_nanf();
 }
 K_FN float k_atanf(float x) { return k_atan2f(x, 1.0f); }
 
@@ -352,7 +354,9 @@ K_FN float k_cbrtf(float x)
     const float over = k_fmaf(y, y2_low, k_fmaf(y, y2, -a));
     const float root = k_fmaf(-over * 0x1.555556p-2f, r * r, y);
     const float scaled = small ? root * 0x1p-30f : root;
-    return (size > 0.0f) & (size < k_infinityf()) ? k_copysignf(scaled, x) : x;
+    const float most = k_infinityf();
+    const int ordinary = (size > 0.0f) & (size < most);
+    return ordinary ? k_copysignf(scaled, x) : x;
 }
 
 /* sqrt(x^2 + y^2). Every x, y: 1 ulp, no overflow on the way; infinity if either is infinite. */
@@ -365,8 +369,9 @@ K_FN float k_hypotf(float x, float y)
     const float back = large ? 0x1p70f : small ? 0x1p-100f : 1.0f;
     const float a = a0 * scale, b = b0 * scale;
     const float length = k_sqrtf(k_fmaf(a, a, b * b)) * back;
-    const int endless = (ax == k_infinityf()) | (ay == k_infinityf());
-    return endless ? k_infinityf() : (ax == ax) & (ay == ay) ? length : k_nanf();
+    const float most = k_infinityf();
+    const int endless = (ax == most) | (ay == most), numbers = (ax == ax) & (ay == ay);
+    return endless ? most : numbers ? length : k_nanf();
 }
 
 /* 1 / x and 1 / sqrt(x) to about 1e-7, without division or square root: a guess by integers and

@@ -217,7 +217,8 @@ K_FN double k_atan2(double y, double x)
     const double d0 = steep ? ay : ax, n0 = steep ? ax : ay;
     const double scale = d0 > 0x1p500 ? 0x1p-300 : 0x1p400;
     const int endless = d0 == k_infinity();
-    const double d = endless | (d0 == 0.0) ? 1.0 : d0 * scale;
+    const int odd = endless | (d0 == 0.0);
+    const double d = odd ? 1.0 : d0 * scale;
     const double corner = n0 == d0 ? 1.0 : 0.0, n = endless ? corner : n0 * scale;
 
     const int past = n > 0x1.a827999fcef32p-2 * d;
@@ -250,7 +251,8 @@ K_FN double k_atan2(double y, double x)
     const double sign = steep != left ? -1.0 : 1.0;
     const double u = k_fma(sign, t, from), lost = k_fma(sign, t, from - u);
     const double angle = u + (lost + k_fma(sign, bend, from_low));
-    return (ax == ax) & (ay == ay) ? k_copysign(angle, y) : k_nan();
+    const int numbers = (ax == ax) & (ay == ay);
+    return numbers ? k_copysign(angle, y) : k_nan();
 }
 K_FN double k_atan(double x) { return k_atan2(x, 1.0); }
 /* |x| <= 1: 2 ulp; NaN beyond. */
@@ -267,8 +269,9 @@ K_FN double k_hypot(double x, double y)
     const double back = large ? 0x1p600 : small ? 0x1p-700 : 1.0;
     const double a = a0 * scale, b = b0 * scale;
     const double length = k_sqrt(k_fma(a, a, b * b)) * back;
-    const int endless = (ax == k_infinity()) | (ay == k_infinity());
-    return endless ? k_infinity() : (ax == ax) & (ay == ay) ? length : k_nan();
+    const double most = k_infinity();
+    const int endless = (ax == most) | (ay == most), numbers = (ax == ax) & (ay == ay);
+    return endless ? most : numbers ? length : k_nan();
 }
 /* 1 / sqrt(x). Every x: 1.5 ulp; +-infinity at +-0, NaN below. */
 K_FN double k_rsqrt(double x) { return 1.0 / k_sqrt(x); }

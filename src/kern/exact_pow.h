@@ -47,7 +47,8 @@ K_FN double k_exp2_two(double high, double low)
 {
     const int under = high<-1080.0, over = high> 1030.0;
     const double in = under ? -1080.0 : over ? 1030.0 : high;
-    const double in_low = under | over ? 0.0 : low;
+    const int clamped = under | over;
+    const double in_low = clamped ? 0.0 : low;
     const double shifted = in + K_SHIFTER, part = in - (shifted - K_SHIFTER);
     const double r = part + in_low, r_low = (part - r) + in_low;
     const double e = r * 0x1.62e42fefa39efp-1;
@@ -77,16 +78,22 @@ K_FN double k_log2(double x) { return k_log_limits(x, k_log2_two(x).high); }
 K_FN double k_pow_cases(double x, double y, double size)
 {
     const double ax = k_abs(x), ay = k_abs(y), half = 0.5 * ay;
-    const int whole = k_floor(ay) == ay, odd = whole & (k_floor(half) != half);
-    const int rising = y > 0.0, finite = ax < k_infinity(), certain = ay < k_infinity();
-    const double limit = (ax == 0.0) == rising ? 0.0 : k_infinity();  /* |x| is 0 or infinite */
-    const double endless = (ax > 1.0) == rising ? k_infinity() : 0.0; /* y is infinite */
-    double r = (ax == 0.0) | !finite ? limit : size;
+    const double most = k_infinity(), ay_floor = k_floor(ay), half_floor = k_floor(half);
+    const int whole = ay_floor == ay, odd = whole & (half_floor != half);
+    const int rising = y > 0.0, finite = ax < most, certain = ay < most;
+    const int flips = k_negative(x), zero = ax == 0.0;
+    const int below = x < 0.0, invalid = below & finite & !whole;
+    const int nan = (x != x) | (y != y);
+    const int one = (y == 0.0) | (x == 1.0) | ((x == -1.0) & (ay == most));
+    const double limit = zero == rising ? 0.0 : most;         /* |x| is 0 or infinite */
+    const double endless = (ax > 1.0) == rising ? most : 0.0; /* y is infinite */
+    const int edge = zero | !finite, turned = flips & odd & certain;
+    double r = edge ? limit : size;
     r = certain ? r : endless;
-    r = k_negative(x) & odd & certain ? -r : r;
-    r = (x < 0.0) & finite & !whole ? k_nan() : r;
-    r = (x != x) | (y != y) ? k_nan() : r;
-    return (y == 0.0) | (x == 1.0) | ((x == -1.0) & (ay == k_infinity())) ? 1.0 : r;
+    r = turned ? -r : r;
+    r = invalid ? k_nan() : r;
+    r = nan ? k_nan() : r;
+    return one ? 1.0 : r;
 }
 
 /* x^y. Every x, y: 1 ulp; cases as in C. */
