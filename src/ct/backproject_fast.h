@@ -88,23 +88,23 @@ K_FN void ct_backproject_tile(const int lanes, const ct_backproject_args *a, int
             start[k] = ct_window_begin(a, &a->view[k0 + k], x, line);
             ct_window_copy(lanes, a, k0 + k, start[k], row, rows, windows + k * a->window * lanes);
         }
-        for (int64_t s = first_strip; s < last_strip; s++)
+        for (int64_t s = first_strip; s < last_strip; s++) {
+            ct_strip strip[CT_FAST_VIEWS];
             for (int64_t k = 0; k < views; k++) {
                 const ct_view *view = &a->view[k0 + k];
-                const ct_base base =
-                    ct_base_of(&a->grid, view, a->first_line + line + s, x / CT_BLOCK);
-                const float *window = windows + (k * a->window + base.column - start[k]) * lanes;
-                float *sum = sums + s * CT_STRIP * lanes;
-                ct_strip strip;
-                if (view->taps == 2) {
-                    ct_strip_weights(view, base.fraction, (int32_t)(x % CT_BLOCK), 2, &strip);
-                    ct_strip_gather(lanes, 2, &strip, window, sum);
-                } else {
-                    ct_strip_weights(view, base.fraction, (int32_t)(x % CT_BLOCK), view->taps,
-                                     &strip);
-                    ct_strip_gather(lanes, view->taps, &strip, window, sum);
-                }
+                ct_strip_weights(&a->grid, view, a->first_line + line + s, x, start[k],
+                                 a->window - view->taps, &strip[k]);
             }
+            float *sum = sums + s * CT_STRIP * lanes;
+            for (int64_t k = 0; k < views; k++) {
+                const float *window = windows + k * a->window * lanes;
+                const int32_t taps = a->view[k0 + k].taps;
+                if (taps == 2)
+                    ct_strip_gather(lanes, 2, &strip[k], window, sum);
+                else
+                    ct_strip_gather(lanes, taps, &strip[k], window, sum);
+            }
+        }
     }
 
     for (int64_t r = 0; r < rows; r++)

@@ -86,8 +86,8 @@ K_FN ct_place ct_place_of(const ct_view *view, float fraction, int32_t at)
 /* Chord of a ray at distance d columns from the voxel's centre. */
 K_FN float ct_chord(const ct_view *view, float d)
 {
-    const float away = d < 0.0f ? -d : d;
-    return view->chord * k_saturatef(k_fmaf(view->half - away, view->slope, view->middle));
+    const float part = k_fmaf(view->half - k_absf(d), view->slope, view->middle);
+    return view->chord * k_minf(k_maxf(part, 0.0f), 1.0f);
 }
 
 /* What a sum becomes in an output: one kind of NaN, and no negative zero (a sum that skipped terms

@@ -51,12 +51,10 @@ typedef struct ct_wanted {
 } ct_wanted;
 
 K_FN void ct_strip_scatter(const int lanes, const int32_t taps, const ct_strip *strip, int64_t some,
-                           int64_t shift, int64_t limit, const float *K_RESTRICT voxels,
-                           float *K_RESTRICT sums)
+                           const float *K_RESTRICT voxels, float *K_RESTRICT sums)
 {
     for (int64_t i = 0; i < some; i++) {
-        const int64_t at = k_min_i64(k_max_i64(strip->first[i] + shift, 0), limit);
-        float *sum = sums + at * lanes;
+        float *sum = sums + (int64_t)strip->first[i] * lanes;
         for (int32_t t = 0; t < taps; t++) {
             const float chord = strip->chord[t][i];
             for (int r = 0; r < lanes; r++)
@@ -65,21 +63,27 @@ K_FN void ct_strip_scatter(const int lanes, const int32_t taps, const ct_strip *
     }
 }
 
-K_FN void ct_strip_offer(const int lanes, const ct_project_args *a, const ct_wanted *w, int64_t y,
-                         int64_t x, const float *line)
+/* One strip to all views of a group that want it. */
+K_FN void ct_strip_offer(const int lanes, const ct_project_args *a, const ct_wanted *wanted,
+                         int views, int64_t y, int64_t x, const float *line)
 {
-    const ct_view *view = w->view;
-    const ct_base base = ct_base_of(&a->grid, view, y, x / CT_BLOCK);
-    const int64_t shift = base.column - (w->low - view->taps);
-    const int64_t limit = w->high - w->low + view->taps;
+    ct_strip strip[CT_FAST_VIEWS];
+    int use[CT_FAST_VIEWS], uses = 0;
+    for (int k = 0; k < views; k++)
+        if (x < wanted[k].span.last && x + CT_STRIP > wanted[k].span.first) use[uses++] = k;
+    for (int i = 0; i < uses; i++) {
+        const ct_wanted *w = &wanted[use[i]];
+        const int32_t taps = w->view->taps;
+        ct_strip_weights(&a->grid, w->view, y, x, w->low - taps, w->high - w->low + taps,
+                         &strip[i]);
+    }
     const int64_t some = k_min_i64(CT_STRIP, a->grid.nx - x);
-    ct_strip strip;
-    if (view->taps == 2) {
-        ct_strip_weights(view, base.fraction, (int32_t)(x % CT_BLOCK), 2, &strip);
-        ct_strip_scatter(lanes, 2, &strip, some, shift, limit, line + x * lanes, w->sums);
-    } else {
-        ct_strip_weights(view, base.fraction, (int32_t)(x % CT_BLOCK), view->taps, &strip);
-        ct_strip_scatter(lanes, view->taps, &strip, some, shift, limit, line + x * lanes, w->sums);
+    for (int i = 0; i < uses; i++) {
+        const ct_wanted *w = &wanted[use[i]];
+        if (w->view->taps == 2)
+            ct_strip_scatter(lanes, 2, &strip[i], some, line + x * lanes, w->sums);
+        else
+            ct_strip_scatter(lanes, w->view->taps, &strip[i], some, line + x * lanes, w->sums);
     }
 }
 
@@ -106,9 +110,7 @@ K_FN void ct_project_group(const int lanes, const ct_project_args *a, ct_wanted 
         const int64_t last_strip = (last + CT_STRIP - 1) / CT_STRIP;
         ct_line_pack(lanes, a, y, row, rows, first_strip, last_strip, line);
         for (int64_t s = first_strip; s < last_strip; s++)
-            for (int k = 0; k < views; k++)
-                if (s * CT_STRIP < wanted[k].span.last && (s + 1) * CT_STRIP > wanted[k].span.first)
-                    ct_strip_offer(lanes, a, &wanted[k], y, s * CT_STRIP, line);
+            ct_strip_offer(lanes, a, wanted, views, y, s * CT_STRIP, line);
     }
     for (int k = 0; k < views; k++) {
         const ct_wanted *w = &wanted[k];

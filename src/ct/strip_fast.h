@@ -18,23 +18,35 @@ enum {
 };
 
 typedef struct ct_strip {
-    int32_t first[CT_STRIP]; /* tap 0, in columns from the base */
+    int32_t first[CT_STRIP]; /* tap 0, in columns of a window */
     float chord[CT_FAST_TAPS][CT_STRIP];
 } ct_strip;
 
-/* Weights of the strip that begins at voxel `at` of its block. */
-K_FN void ct_strip_weights(const ct_view *view, float fraction, int32_t at, int32_t taps,
-                           ct_strip *out)
+/* Weights of the strip at x of line y. A window begins at column `begin`; taps that would lie
+ * outside [0, limit] of it are moved to its ends. Strips of several views are made before any is
+ * used: then their latencies overlap. */
+K_FN void ct_strip_weights(const ct_grid *grid, const ct_view *view, int64_t y, int64_t x,
+                           int64_t begin, int64_t limit, ct_strip *K_RESTRICT out)
 {
     const ct_view v = *view;
+    const ct_base base = ct_base_of(grid, &v, y, x / CT_BLOCK);
+    const int32_t at = (int32_t)(x % CT_BLOCK);
+    /* Windows are near their strips and less than 2^24 columns long: float32 holds these. */
+    const float shift = (float)(base.column - begin), last = (float)limit;
     float beyond[CT_STRIP]; /* from the first tap to the voxel */
     for (int i = 0; i < CT_STRIP; i++) {
-        const ct_place place = ct_place_of(&v, fraction, at + i);
-        out->first[i] = (int32_t)place.first; /* a whole number below 2^22 */
+        const ct_place place = ct_place_of(&v, base.fraction, at + i);
+        out->first[i] = (int32_t)k_minf(k_maxf(place.first + shift, 0.0f), last);
         beyond[i] = place.beyond;
     }
-    for (int32_t t = 0; t < taps; t++)
-        for (int i = 0; i < CT_STRIP; i++) out->chord[t][i] = ct_chord(&v, beyond[i] - (float)t);
+    if (v.taps == 2)
+        for (int t = 0; t < 2; t++)
+            for (int i = 0; i < CT_STRIP; i++)
+                out->chord[t][i] = ct_chord(&v, beyond[i] - (float)t);
+    else
+        for (int t = 0; t < v.taps; t++)
+            for (int i = 0; i < CT_STRIP; i++)
+                out->chord[t][i] = ct_chord(&v, beyond[i] - (float)t);
 }
 
 /* Lanes for so many rows: the next power of two. */
