@@ -60,14 +60,11 @@ K_FN void ct_strip_gather(const int lanes, const int32_t taps, const ct_strip *s
 {
     for (int i = 0; i < CT_STRIP; i++) {
         const float *ray = window + strip->first[i] * lanes;
-        float *sum = sums + i * lanes;
-        float s[CT_ROWS];
-        for (int r = 0; r < lanes; r++) s[r] = sum[r];
-        for (int32_t t = 0; t < taps; t++) {
-            const float chord = strip->chord[t][i];
-            for (int r = 0; r < lanes; r++) s[r] = k_fmaf(chord, ray[t * lanes + r], s[r]);
-        }
-        for (int r = 0; r < lanes; r++) sum[r] = s[r];
+        float *K_RESTRICT sum = sums + i * lanes;
+        int32_t t = 0;
+        for (; t + 1 < taps; t += 2, ray += 2 * lanes) /* two at a time spare loads and stores */
+            ct_lanes_add_two(lanes, strip->chord[t][i], strip->chord[t + 1][i], ray, sum);
+        if (t < taps) ct_lanes_add(lanes, strip->chord[t][i], ray, sum);
     }
 }
 

@@ -57,6 +57,36 @@ K_FN int ct_lanes(int64_t rows)
     return lanes;
 }
 
+/* sum += chord * values, lane by lane. Few lanes are unrolled before compilers look for vectors,
+ * and then they find none across stores that might overlap what is loaded: so load all, then store.
+ */
+K_FN void ct_lanes_add(const int lanes, float chord, const float *K_RESTRICT values,
+                       float *K_RESTRICT sum)
+{
+    if (lanes > 16) {
+        for (int r = 0; r < lanes; r++) sum[r] = k_fmaf(chord, values[r], sum[r]);
+        return;
+    }
+    float s[16];
+    for (int r = 0; r < lanes; r++) s[r] = k_fmaf(chord, values[r], sum[r]);
+    for (int r = 0; r < lanes; r++) sum[r] = s[r];
+}
+
+/* Two at once: one * values of the first, then two * those of the next column. */
+K_FN void ct_lanes_add_two(const int lanes, float one, float two, const float *K_RESTRICT values,
+                           float *K_RESTRICT sum)
+{
+    if (lanes > 16) {
+        for (int r = 0; r < lanes; r++)
+            sum[r] = k_fmaf(two, values[lanes + r], k_fmaf(one, values[r], sum[r]));
+        return;
+    }
+    float s[16];
+    for (int r = 0; r < lanes; r++)
+        s[r] = k_fmaf(two, values[lanes + r], k_fmaf(one, values[r], sum[r]));
+    for (int r = 0; r < lanes; r++) sum[r] = s[r];
+}
+
 /* Calls f(lanes, ..) with a constant. */
 #define CT_WITH_LANES(lanes, f, ...)                                                               \
     switch (lanes) {                                                                               \
