@@ -65,6 +65,7 @@ K_FN void ct_strip_gather(const int lanes, const int32_t taps, const ct_strip *s
         for (; t + 1 < taps; t += 2, ray += 2 * lanes) /* two at a time spare loads and stores */
             ct_lanes_add_two(lanes, strip->chord[t][i], strip->chord[t + 1][i], ray, sum);
         if (t < taps) ct_lanes_add(lanes, strip->chord[t][i], ray, sum);
+        CT_APART();
     }
 }
 

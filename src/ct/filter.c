@@ -158,10 +158,14 @@ motet_status ct_filter_scaled(motet_ct_geometry *g, const motet_ct_filter_option
         .axes = 2,
         .extent = {g->views, g->rows},
         .grain = {1, CT_FILTER_LANES},
-        .port = {[FROM] = {"sinogram", sinogram, RT_READ, {0, 2}},
-                 [TO] = {"filtered", filtered, RT_WRITE, {0, 2}},
-                 [TABLE] = {"response", table, RT_READ, {RT_WHOLE, RT_WHOLE}},
-                 [SCALE] = {"scale", scale, RT_READ, {0, RT_WHOLE}}},
+        .port =
+            {[FROM] = {.name = "sinogram", .array = sinogram, .access = RT_READ, .cut = {0, 2}},
+             [TO] = {.name = "filtered", .array = filtered, .access = RT_WRITE, .cut = {0, 2}},
+             [TABLE] = {.name = "response",
+                        .array = table,
+                        .access = RT_READ,
+                        .cut = {RT_WHOLE, RT_WHOLE}},
+             [SCALE] = {.name = "scale", .array = scale, .access = RT_READ, .cut = {0, RT_WHOLE}}},
         .enqueue = enqueue,
         .user = &f,
     };

@@ -37,9 +37,14 @@ motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *vo
         .axes = 2,
         .extent = {g->rows, g->views},
         .grain = {CT_ROWS, CT_FAST_VIEWS},
-        .port = {[VOLUME] = {"volume", volume, RT_READ, {0, RT_WHOLE}},
-                 [SINOGRAM] = {"sinogram", sinogram, RT_WRITE, {2, 0}},
-                 [TABLE] = {"views", g->chords.views, RT_READ, {RT_WHOLE, RT_WHOLE}}},
+        .port = {[VOLUME] =
+                     {.name = "volume", .array = volume, .access = RT_READ, .cut = {0, RT_WHOLE}},
+                 [SINOGRAM] =
+                     {.name = "sinogram", .array = sinogram, .access = RT_WRITE, .cut = {2, 0}},
+                 [TABLE] = {.name = "views",
+                            .array = g->chords.views,
+                            .access = RT_READ,
+                            .cut = {RT_WHOLE, RT_WHOLE}}},
         .enqueue = enqueue,
         .user = g,
     };

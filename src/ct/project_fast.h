@@ -57,9 +57,7 @@ K_FN void ct_strip_scatter(const int lanes, const int32_t taps, const ct_strip *
         float *sum = sums + (int64_t)strip->first[i] * lanes;
         for (int32_t t = 0; t < taps; t++) {
             ct_lanes_add(lanes, strip->chord[t][i], voxels + i * lanes, sum + t * lanes);
-            /* Keeps compilers from storing two taps as one vector: the next voxel would load half
-             * of it with its neighbour, and processors cannot forward such loads from the store. */
-            __asm__ volatile("" ::: "memory");
+            CT_APART();
         }
     }
 }

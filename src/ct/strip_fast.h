@@ -57,6 +57,11 @@ K_FN int ct_lanes(int64_t rows)
     return lanes;
 }
 
+/* Keeps what is stored before it apart from what follows. Without it compilers make one vector of
+ * two taps' sums (of which the next voxel loads half, and processors cannot forward that from the
+ * store), or vectors across voxels, whose taps they must then gather one by one. */
+#define CT_APART() __asm__ volatile("" ::: "memory")
+
 /* sum += chord * values, lane by lane. Few lanes are unrolled before compilers look for vectors,
  * and then they find none across stores that might overlap what is loaded: so load all, then store.
  */

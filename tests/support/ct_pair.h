@@ -66,6 +66,9 @@ static inline int ct_pair_taps(const ct_pair *p)
 
 enum { CT_PAIR_PLAIN, CT_PAIR_FAST };
 
+/* NULL stays NULL: of the two arrays that a direction does not use. */
+#define CT_PAIR_AT(values, offset) ((values) ? (values) + (offset) : NULL)
+
 /* Ranges of so many items (0: one range), over row chunks of so many rows (0: one chunk). */
 static inline void ct_pair_run(const ct_pair *p, int backward, int isa, int fast, int64_t range,
                                int64_t chunk, const float *volume_in, float *volume_out,
@@ -85,10 +88,10 @@ static inline void ct_pair_run(const ct_pair *p, int backward, int isa, int fast
         const ct_backproject_args back = {p->grid,
                                           p->table,
                                           p->views,
-                                          sinogram_in + row,
+                                          CT_PAIR_AT(sinogram_in, row),
                                           columns * p->rows,
                                           p->rows,
-                                          volume_out + row * slice,
+                                          CT_PAIR_AT(volume_out, row * slice),
                                           slice,
                                           p->grid.nx,
                                           rows,
@@ -98,10 +101,10 @@ static inline void ct_pair_run(const ct_pair *p, int backward, int isa, int fast
         const ct_project_args forth = {p->grid,
                                        p->table,
                                        p->views,
-                                       volume_in + row * slice,
+                                       CT_PAIR_AT(volume_in, row * slice),
                                        slice,
                                        p->grid.nx,
-                                       sinogram_out + row,
+                                       CT_PAIR_AT(sinogram_out, row),
                                        columns * p->rows,
                                        p->rows,
                                        rows,
