@@ -74,8 +74,10 @@ typedef struct motet_context_options {
 
 MOTET_API void motet_context_options_init(motet_context_options *options);
 
-/* NULL options: the defaults. BAD_ARGUMENT: threads < 0 or > 4096, chunk < 0, unknown device;
- * UNSUPPORTED: an ISA this processor lacks; NO_MEMORY. */
+/* NULL options: the defaults. BAD_ARGUMENT: a `size` that _init did not set, half an allocator,
+ * threads < 0 or > 4096, chunk < 0, unknown device; UNSUPPORTED: an ISA this processor lacks;
+ * NO_MEMORY: also when the system gives no more threads; DEVICE_ERROR: the device fails its health
+ * check. A failure leaves nothing behind; the reason goes to `log` as an ERROR. */
 MOTET_API motet_status motet_context_create(const motet_context_options *options,
                                             motet_context **out);
 /* Everything made with the context must be freed before it. NULL is legal. */

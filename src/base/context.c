@@ -38,24 +38,33 @@ void motet_context_options_init(motet_context_options *options)
     options->size = sizeof *options;
 }
 
+/* There is no context yet that could hold the reason: the log is told. */
+static motet_status refuse(const motet_context_options *o, motet_status status, const char *text)
+{
+    if (o->log) o->log(MOTET_LOG_ERROR, "context", text, o->log_user);
+    return status;
+}
+
 motet_status context_begin(const motet_context_options *given, motet_context **out)
 {
     motet_context_options options;
     motet_context_options_init(&options);
     if (given) {
-        if (given->size != sizeof options) return MOTET_BAD_ARGUMENT;
+        if (given->size != sizeof options) return MOTET_BAD_ARGUMENT; /* and `log` is elsewhere */
         options = *given;
     }
-    if (!options.allocator.allocate != !options.allocator.release) return MOTET_BAD_ARGUMENT;
+    if (!options.allocator.allocate != !options.allocator.release)
+        return refuse(&options, MOTET_BAD_ARGUMENT, "allocate and release come together");
     if (!options.allocator.allocate)
         options.allocator = (motet_allocator){system_allocate, system_release, NULL};
     if (!options.clock.now) options.clock = (motet_clock){system_now, NULL};
-    if (options.threads < 0 || options.threads > 4096 || options.chunk < 0)
-        return MOTET_BAD_ARGUMENT;
+    if (options.threads < 0 || options.threads > 4096)
+        return refuse(&options, MOTET_BAD_ARGUMENT, "threads is not between 0 and 4096");
+    if (options.chunk < 0) return refuse(&options, MOTET_BAD_ARGUMENT, "chunk is negative");
 
     motet_context *c =
         options.allocator.allocate(sizeof *c, options.allocator.user);
-    if (!c) return MOTET_NO_MEMORY;
+    if (!c) return refuse(&options, MOTET_NO_MEMORY, "no memory for a context");
     memset(c, 0, sizeof *c);
     c->options = options;
     c->options.devices = NULL; /* the caller's text may not live as long */
@@ -68,7 +77,7 @@ motet_status context_begin(const motet_context_options *given, motet_context **o
     const motet_status st = report_create(c, &c->report);
     if (st != MOTET_OK) {
         context_end(c);
-        return st;
+        return refuse(&options, st, "no memory for the report");
     }
     *out = c;
     return MOTET_OK;

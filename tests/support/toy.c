@@ -45,13 +45,15 @@ static void smooth(const void *p, int64_t begin, int64_t end, void *scratch)
 
 static void sum(const void *p, int64_t begin, int64_t end, void *scratch)
 {
-    (void)scratch;
     const toy_args *a = p;
+    float *product = scratch; /* of each term of the block */
     for (int64_t item = begin; item < end; item++) {
         const int64_t i = a->first[0] + item / a->count[1], j = a->first[1] + item % a->count[1];
+        const int64_t first = a->stream_first;
+        for (int64_t k = 0; k < a->stream_count; k++)
+            product[k] = *at(&a->with, first + k, i) * *at(&a->in, first + k, j);
         float total = a->first_block ? 0 : *at(&a->out, i, j);
-        for (int64_t k = a->stream_first; k < a->stream_first + a->stream_count; k++)
-            total += *at(&a->with, k, i) * *at(&a->in, k, j);
+        for (int64_t k = 0; k < a->stream_count; k++) total += product[k];
         *at(&a->out, i, j) = total;
     }
 }
@@ -86,7 +88,8 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
                         .stream_first = chunk->stream_first,
                         .stream_count = chunk->stream_count,
                         .first_block = chunk->first_block};
-    return rt_launch(queue, kernel, &a, a.count[0] * a.count[1], 0);
+    const size_t scratch = kernel == &sum_kernel ? (size_t)a.stream_count * sizeof(float) : 0;
+    return rt_launch(queue, kernel, &a, a.count[0] * a.count[1], scratch);
 }
 
 rt_op toy_smooth(const motet_array *x, const motet_array *out)

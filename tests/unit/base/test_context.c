@@ -55,6 +55,10 @@ static void a_failed_creation_is_explained(void **state)
     assert_int_equal(motet_context_create(&o, &c), MOTET_BAD_ARGUMENT);
     assert_non_null(strstr(text, "\"tpu\""));
     assert_non_null(strstr(text, "cpu"));
+    o.devices = NULL;
+    o.threads = -3;
+    assert_int_equal(motet_context_create(&o, &c), MOTET_BAD_ARGUMENT);
+    assert_non_null(strstr(text, "threads"));
 }
 
 /* The record holds the last failure, in one printable line, with place and code. */

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 100000 };
@@ -36,7 +37,11 @@ static void count_end(thread_job *job)
 
 static void wait_until(atomic_int *flag, int value)
 {
-    while (atomic_load(flag) < value) sched_yield();
+    const time_t start = time(NULL);
+    while (atomic_load(flag) < value) {
+        sched_yield();
+        if (time(NULL) - start > 30) fail_msg("nothing ended within 30 s");
+    }
 }
 
 /* Every item of every job is worked once, for any count, grain and number of threads. */
@@ -65,6 +70,41 @@ static void every_item_is_worked_once(void **state)
         thread_pool_free(t->pool);
     }
     free(t);
+    motet_context_free(c);
+}
+
+typedef struct brief {
+    thread_job job;
+    atomic_int_fast64_t worked;
+    atomic_int *ended;
+} brief;
+static void small_work(void *user, int worker, int64_t begin, int64_t end)
+{
+    (void)worker;
+    atomic_fetch_add(&((brief *)user)->worked, end - begin);
+}
+static void small_end(thread_job *job) { atomic_fetch_add(((brief *)job)->ended, 1); }
+
+/* Many jobs in the queue at once: every one is worked whole and ends. */
+static void jobs_in_a_queue_all_end(void **state)
+{
+    (void)state;
+    enum { JOBS = 5000 };
+    motet_context *c = test_context();
+    thread_pool *pool;
+    assert_ok(c, thread_pool_create(c, 4, &pool));
+    brief *jobs = calloc(JOBS, sizeof *jobs);
+    atomic_int ended = 0;
+    for (int i = 0; i < JOBS; i++) {
+        jobs[i].job = (thread_job){.work = small_work, .done = small_end, .user = &jobs[i],
+                                   .items = 1 + i % 7, .grain = 1 + i % 3};
+        jobs[i].ended = &ended;
+        thread_pool_submit(pool, &jobs[i].job);
+    }
+    wait_until(&ended, JOBS);
+    for (int i = 0; i < JOBS; i++) assert_int_equal(jobs[i].worked, 1 + i % 7);
+    thread_pool_free(pool);
+    free(jobs);
     motet_context_free(c);
 }
 
@@ -121,6 +161,32 @@ static void stopping_lets_begun_ranges_end(void **state)
     wait_until(&g.ended, 1);
     assert_int_equal(g.worked, 20);
     thread_pool_free(pool);
+    motet_context_free(c);
+}
+
+/* A job that ends late, after others behind it, ends alone: the others are not begun again. */
+static void a_late_job_ends_alone(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    thread_pool *pool;
+    assert_ok(c, thread_pool_create(c, 2, &pool));
+    gate g = {.job = {.work = wait_at_gate, .done = gate_end, .user = &g, .items = 1}};
+    brief behind[3];
+    atomic_int ended = 0;
+    thread_pool_submit(pool, &g.job);
+    wait_until(&g.begun, 1);
+    for (int i = 0; i < 3; i++) {
+        behind[i] = (brief){.job = {.work = small_work, .done = small_end, .user = &behind[i], .items = 5},
+                            .ended = &ended};
+        thread_pool_submit(pool, &behind[i].job);
+    }
+    wait_until(&ended, 3);
+    atomic_store(&g.open, 1);
+    wait_until(&g.ended, 1);
+    thread_pool_free(pool);
+    assert_int_equal(ended, 3);
+    for (int i = 0; i < 3; i++) assert_int_equal(behind[i].worked, 5);
     motet_context_free(c);
 }
 
@@ -204,8 +270,10 @@ static void affinity_bounds_the_processors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_item_is_worked_once),
+                                       cmocka_unit_test(jobs_in_a_queue_all_end),
                                        cmocka_unit_test(huge_counts_do_not_overflow),
                                        cmocka_unit_test(stopping_lets_begun_ranges_end),
+                                       cmocka_unit_test(a_late_job_ends_alone),
                                        cmocka_unit_test(workers_have_the_default_float_state),
                                        cmocka_unit_test(affinity_bounds_the_processors)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,43 @@ static void events_order_streams(void **state)
     without_device(c, d);
 }
 
+/* A stream that waits for an event begins nothing while the other stream is held up, though a thread
+ * is idle; what comes after the wait runs when the event is reached. */
+static void waiting_holds_a_stream_back(void **state)
+{
+    (void)state;
+    dev *d;
+    motet_context *c = with_device(2, &d);
+    dev_stream *held, *waiting;
+    dev_event *e, *end;
+    assert_ok(c, CPU->stream_create(d, &held));
+    assert_ok(c, CPU->stream_create(d, &waiting));
+    assert_ok(c, CPU->event_create(d, &e));
+    assert_ok(c, CPU->event_create(d, &end));
+    atomic_int open = 0, begun = 0, wrong = 0;
+    atomic_int_fast64_t sum = 0, counter = 0;
+    const args gate_args = {.open = &open, .begun = &begun, .sum = &sum};
+    const args tick_args = {.counter = &counter, .expected = 0, .wrong = &wrong};
+    assert_ok(c, launch(held, &gate_kernel, &gate_args, 1, 0));
+    assert_ok(c, CPU->event_record(held, e));
+    assert_ok(c, CPU->stream_wait(waiting, e));
+    assert_ok(c, launch(waiting, &tick_kernel, &tick_args, 1, 0));
+    assert_ok(c, CPU->event_record(waiting, end));
+    wait_count(&begun, 1);
+    CPU->doze(d, CPU->progress(d), 50000000);
+    assert_int_equal(counter, 0);
+    assert_int_equal(CPU->event_poll(end), MOTET_BUSY);
+    atomic_store(&open, 1);
+    wait_for(d, end);
+    assert_int_equal(counter, 1);
+    assert_int_equal(CPU->event_poll(e), MOTET_OK);
+    CPU->event_free(e);
+    CPU->event_free(end);
+    CPU->stream_free(held);
+    CPU->stream_free(waiting);
+    without_device(c, d);
+}
+
 /* Polling says BUSY while the commands before the record run, and answers at once. */
 static void polling_tells_and_never_waits(void **state)
 {
@@ -528,6 +565,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_stream_keeps_its_order),
                                        cmocka_unit_test(events_order_streams),
+                                       cmocka_unit_test(waiting_holds_a_stream_back),
                                        cmocka_unit_test(polling_tells_and_never_waits),
                                        cmocka_unit_test(copies_and_fills_are_exact),
                                        cmocka_unit_test(scratch_is_private),

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ROWS = 37, COLUMNS = 11, TERMS = 23 };
 
@@ -315,7 +316,8 @@ static void wait_at_gate(const void *p, int64_t begin, int64_t end, void *scratc
     (void)begin, (void)end, (void)scratch;
     gate *const *g = p;
     atomic_fetch_add(&(*g)->begun, 1);
-    while (!atomic_load(&(*g)->open)) sched_yield();
+    const time_t start = time(NULL);
+    while (!atomic_load(&(*g)->open) && time(NULL) - start < 20) sched_yield();
 }
 #if defined(__x86_64__)
 static const k_kernel gate_kernel = {"gate",
@@ -377,6 +379,43 @@ static void cancelling_leaves_arrays_untouched(void **state)
     assert_ok(c, rt_run(c, &op));
     motet_array_free(x);
     motet_array_free(y);
+    motet_context_free(c);
+}
+
+typedef struct release {
+    int calls;
+    gate *gate;
+    int64_t now;
+} release;
+static int64_t release_clock(void *user) { return ((release *)user)->now += 51000000; }
+static motet_go stop_and_open(const motet_progress *p, void *user)
+{
+    (void)p;
+    release *r = user;
+    if (++r->calls < 3) return MOTET_GO_ON;
+    atomic_store(&r->gate->open, 1);
+    return MOTET_STOP;
+}
+
+/* P5: a cancel is seen while a chunk runs, not only between chunks: here the only chunk ends because
+ * the callback, called meanwhile, lets it. */
+static void cancelling_is_seen_within_a_chunk(void **state)
+{
+    (void)state;
+    gate g = {0, 0};
+    release r = {.gate = &g};
+    motet_context_options o;
+    motet_context_options_init(&o);
+    o.threads = 2;
+    o.progress = stop_and_open;
+    o.progress_user = &r;
+    o.clock = (motet_clock){release_clock, &r};
+    motet_context *c = NULL;
+    assert_int_equal(motet_context_create(&o, &c), MOTET_OK);
+    const rt_op op = {.name = "toy.gate", .axes = 1, .extent = {1000}, .enqueue = enqueue_gate, .user = &g};
+    const rt_cut whole = {{1000, 1, 1}, 1};
+    assert_status(c, rt_run_cut(c, &op, &whole), MOTET_CANCELLED);
+    assert_int_equal(r.calls, 3);
     motet_context_free(c);
 }
 
@@ -521,6 +560,7 @@ int main(void)
                                        cmocka_unit_test(empty_is_fine),
                                        cmocka_unit_test(shapes_are_checked),
                                        cmocka_unit_test(cancelling_leaves_arrays_untouched),
+                                       cmocka_unit_test(cancelling_is_seen_within_a_chunk),
                                        cmocka_unit_test(progress_may_stop_at_any_call),
                                        cmocka_unit_test(a_failing_chunk_leaves_arrays_untouched),
                                        cmocka_unit_test(runs_at_once_do_not_mix)};
