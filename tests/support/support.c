@@ -49,7 +49,7 @@ typedef struct failing {
     atomic_int failed;
 } failing;
 
-static failing failings[16];
+static failing failings[64];
 
 static void *failing_allocate(size_t bytes, void *user)
 {
@@ -91,6 +91,8 @@ motet_context *test_context_failing(int64_t nth, int forever)
     options.allocator = (motet_allocator){failing_allocate, failing_release, f};
     motet_context *context = NULL;
     if (motet_context_create(&options, &context) != MOTET_OK) return NULL;
+    for (size_t i = 0; i < sizeof failings / sizeof *failings; i++)
+        if (failings[i].context == context) failings[i].context = NULL; /* freed since */
     f->context = context;
     test_context_fail_at(context, nth, forever);
     return context;
@@ -98,7 +100,6 @@ motet_context *test_context_failing(int64_t nth, int forever)
 
 static failing *failing_of(const motet_context *context)
 {
-    /* The latest context with this address: an older one may have been freed. */
     failing *found = NULL;
     for (size_t i = 0; i < sizeof failings / sizeof *failings; i++)
         if (failings[i].context == context) found = &failings[i];
