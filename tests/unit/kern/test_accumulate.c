@@ -192,7 +192,8 @@ static void double_limbs_keep_128_bits(void **state)
     static double a[MANY];
     int32_t exponent = -2000;
     for (int i = 0; i < MANY; i++) {
-        a[i] = test_uniform(&random_state, -1, 1) * k_power2(-(int64_t)(i % 50));
+        a[i] = test_uniform(&random_state, 0.5, 1) * k_power2(-(int64_t)(i % 50)) *
+               (test_random(&random_state) & 1 ? -1.0 : 1.0);
         if (k_exponent(a[i]) > exponent) exponent = k_exponent(a[i]);
     }
     int64_t limb[K_LIMBS_DOUBLE] = {0}, back[K_LIMBS_DOUBLE] = {0};
