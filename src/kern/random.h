@@ -121,9 +121,9 @@ enum { K_POISSON_TRIES = 64 };
 /* A Poisson deviate with this mean, 0 <= mean <= 2^40 (0 for a NaN or a negative one; larger ones
  * are clamped). Takes the dimensions [first, first + 64) of the sample. Below 10 by inversion; from
  * 10 on by transformed rejection (Hoermann 1993, "The transformed rejection method for generating
- * Poisson random variables", PTRS), whose tries succeed with probability above 0.8: the bound on
- * tries is met less than once in 2^140, and answers the mean rounded. Exact but for the rounding of
- * float64. */
+ * Poisson random variables", PTRS), whose tries succeed with probability 0.75 and more: the bound
+ * on tries is met less than once in 2^120, and answers the mean rounded. Exact but for the rounding
+ * of float64. */
 K_FN double k_poisson(double mean, k_source source, uint64_t index, uint32_t first)
 {
     if (!(mean > 0.0)) return 0.0;
