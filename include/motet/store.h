@@ -67,7 +67,10 @@ MOTET_API motet_status motet_store_add(motet_store *store, const char *entry,
 MOTET_API motet_status motet_store_set_text(motet_store *store, const char *entry,
                                             const char *name, const char *text);
 
-/* Syncs and renames into place; only then does the path exist. BAD_ARGUMENT: rows are missing. */
+/* Syncs and renames into place; only then does the path exist. BAD_ARGUMENT: rows are missing; EXISTS:
+ * something took the path meanwhile; IO. After a failure the path is as it was, but for two cases: a
+ * file that replaced another stays, whole, when only the sync of its folder failed; and of the two
+ * files of an MHD that replaces another one, the raw file may be new and the header old. */
 MOTET_API motet_status motet_store_commit(motet_store *store);
 
 /* Closes; a file that was begun and not committed leaves nothing behind. NULL is legal. */

@@ -208,14 +208,47 @@ static int rename_exclusive(const char *from, const char *path)
     return reason;
 }
 
-motet_status file_rename(motet_context *c, const char *temporary, const char *path, int overwrite)
+/* The folder that `path` lies in, to be synced; -1 in *descriptor where it may be written but not
+ * read: its sync is then left out. */
+static motet_status open_folder(motet_context *c, const char *path, int *descriptor)
 {
-    /* Everything that may fail without having done anything comes before the rename. */
     const size_t bytes = file_folder_bytes(path);
     char *folder = bytes ? mem_format(c, "%.*s", (int)bytes, path) : mem_text(c, ".");
     if (!folder) return fail(c, MOTET_NO_MEMORY, "%s: no memory to commit it", path);
-    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     mem_free(c, folder);
+    return MOTET_OK;
+}
+
+/* Syncs and closes. errno, or 0. */
+static int sync_folder(int descriptor)
+{
+    if (descriptor < 0) return 0;
+    const int reason = sync_descriptor(descriptor);
+    close(descriptor);
+    return reason;
+}
+
+motet_status file_exchange(motet_context *c, const char *temporary, const char *path)
+{
+    int descriptor;
+    TRY(open_folder(c, path, &descriptor));
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE)) {
+        const int reason = errno;
+        if (descriptor >= 0) close(descriptor);
+        return fail_errno(c, reason, "%s: changing places with the new folder", path);
+    }
+    const int reason = sync_folder(descriptor);
+    if (!reason) return MOTET_OK;
+    (void)!renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE); /* and back */
+    return fail_errno(c, reason, "%s: syncing its folder", path);
+}
+
+motet_status file_rename(motet_context *c, const char *temporary, const char *path, int overwrite)
+{
+    /* Everything that may fail without having done anything comes before the rename. */
+    int descriptor;
+    TRY(open_folder(c, path, &descriptor));
     struct stat status;
     int reason = 0;
     if (overwrite && !lstat(temporary, &status) && !S_ISDIR(status.st_mode))
@@ -227,10 +260,10 @@ motet_status file_rename(motet_context *c, const char *temporary, const char *pa
         st = fail(c, MOTET_EXISTS, "%s: exists already; it appeared during the work", path);
     else if (reason)
         st = fail_errno(c, reason, "%s: renaming into place", path);
-    /* A folder without permission to read can still be written to; its sync is then left out. */
-    if (descriptor >= 0) {
-        if (!reason && (reason = sync_descriptor(descriptor)))
-            st = fail_errno(c, reason, "%s: syncing its folder", path);
+    if (!reason && (reason = sync_folder(descriptor))) {
+        st = fail_errno(c, reason, "%s: syncing its folder", path);
+        if (!overwrite) (void)!rename(path, temporary); /* back: as if it never was */
+    } else if (reason && descriptor >= 0) {
         close(descriptor);
     }
     return st;

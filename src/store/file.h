@@ -38,7 +38,7 @@ motet_status file_write_little(store_file *file, int64_t offset, int64_t count, 
 /* Syncs the file. Of a pair, sync both, then place both. */
 motet_status file_sync(store_file *file);
 /* Renames into place and syncs the folder; the file stays open. EXISTS: something took the path
- * meanwhile and may not be overwritten. */
+ * meanwhile and may not be overwritten. Failures as of file_rename. */
 motet_status file_place(store_file *file);
 /* file_sync and file_place. */
 motet_status file_commit(store_file *file);
@@ -55,9 +55,13 @@ motet_status file_check_target(motet_context *context, const char *path, int fol
 motet_status file_temporary(motet_context *context, const char *path, const char *ending,
                             char **out);
 /* Renames a finished, synced file or folder to `path` and syncs the folder they are in. A folder
- * never replaces another one: move that away first. */
+ * never replaces another one: move that away first. After a failure the path is as it was, but for
+ * one case: a file that replaced another stays, whole, when only that last sync failed. */
 motet_status file_rename(motet_context *context, const char *temporary, const char *path,
                          int overwrite);
+/* Lets a finished, synced folder and the one at `path` change places and syncs the folder they are
+ * in; the former one is then at `temporary`. After a failure they are where they were. */
+motet_status file_exchange(motet_context *context, const char *temporary, const char *path);
 /* Syncs a file or folder by name. */
 motet_status file_sync_path(motet_context *context, const char *path);
 

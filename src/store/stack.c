@@ -256,9 +256,10 @@ static motet_status write_page(stack_store *s, int64_t page, const void *pixels)
     if (file.descriptor < 0)
         TRY_GOTO(fail_errno(c, errno, "%s: page %lld", s->base.path, (long long)page));
     file.is_open = 1;
-    TRY_GOTO(file_write(&file, tiff_plan_pixels(&s->plan), s->base.row_bytes, pixels));
-    TRY_GOTO(tiff_write_frame(&s->plan, &file));
-    st = file_sync(&file);
+    st = file_write(&file, tiff_plan_pixels(&s->plan), s->base.row_bytes, pixels);
+    if (st == MOTET_OK) st = tiff_write_frame(&s->plan, &file);
+    if (st == MOTET_OK) st = file_sync(&file);
+    if (st != MOTET_OK) fail_prefix(c, "%s", s->base.path); /* the page has a name nobody knows */
 out:
     file_close(&file);
     return st;
@@ -289,24 +290,17 @@ static motet_status commit_stack(motet_store *store)
     motet_context *c = store->context;
     struct stat status;
     TRY(check_folder(s)); /* again: it may have changed meanwhile */
-    TRY(file_sync_path(c, s->temporary));
-    if (store->overwrite && !stat(store->path, &status)) {
-        const size_t length = file_folder_bytes(store->path);
-        char *parent = length ? mem_format(c, "%.*s", (int)length, store->path) : mem_text(c, ".");
-        if (!parent) return fail(c, MOTET_NO_MEMORY, "%s: no memory to commit it", store->path);
-        motet_status st = MOTET_OK;
-        if (renameat2(AT_FDCWD, s->temporary, AT_FDCWD, store->path, RENAME_EXCHANGE))
-            st = fail_errno(c, errno, "%s: changing places with the new folder", store->path);
-        else {
-            remove_pages(s->temporary); /* the former pages have this name now */
-            st = file_sync_path(c, parent);
-            mem_free(c, s->temporary);
-            s->temporary = NULL;
-        }
-        mem_free(c, parent);
-        return st;
+    const motet_status synced = file_sync_path(c, s->temporary);
+    if (synced != MOTET_OK) {
+        fail_prefix(c, "%s", store->path);
+        return synced;
     }
-    TRY(file_rename(c, s->temporary, store->path, 0));
+    if (store->overwrite && !stat(store->path, &status)) {
+        TRY(file_exchange(c, s->temporary, store->path));
+        remove_pages(s->temporary); /* the former pages have this name now */
+    } else {
+        TRY(file_rename(c, s->temporary, store->path, 0));
+    }
     mem_free(c, s->temporary);
     s->temporary = NULL;
     return MOTET_OK;

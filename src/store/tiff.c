@@ -25,7 +25,7 @@ typedef struct tiff_store {
     int64_t implied; /* pages that follow the first without directories (ImageJ); 0: none */
     TIFF *tiff;
     uint64_t position; /* of libtiff in the file */
-    motet_status io;   /* failure of the file itself, in the record already */
+    motet_status io;   /* failure of the file itself since `hush`, in the record already */
     char said[200];    /* libtiff's first complaint since `hush` */
     int64_t page;      /* whose directory libtiff holds; -1: none */
     int64_t height, width;
@@ -97,7 +97,12 @@ __attribute__((format(printf, 4, 0))) static int ignore(TIFF *tiff, void *user, 
     return 1;
 }
 
-static void hush(tiff_store *s) { *s->said = 0; }
+/* Before each call of libtiff: what was said and what failed belongs to the one before. */
+static void hush(tiff_store *s)
+{
+    *s->said = 0;
+    s->io = MOTET_OK;
+}
 
 static motet_status complaint(tiff_store *s, int64_t page, const char *what)
 {
@@ -118,7 +123,7 @@ static motet_status start_libtiff(tiff_store *s)
     s->tiff = TIFFClientOpenExt(s->base.path, "rm", s, read_part, write_part, seek_to, leave_open,
                                 size_of, NULL, NULL, options);
     TIFFOpenOptionsFree(options);
-    return s->tiff ? MOTET_OK : complaint(s, 0, "is not readable");
+    return s->tiff && s->io == MOTET_OK ? MOTET_OK : complaint(s, 0, "is not readable");
 }
 
 static int kind_from(unsigned bits, unsigned format, store_kind *out)
@@ -231,6 +236,7 @@ static motet_status load_page(tiff_store *s, int64_t page)
     hush(s);
     if (!TIFFSetSubDirectory(s->tiff, s->pages.offsets[page]))
         return complaint(s, page, "its directory is not readable");
+    if (s->io != MOTET_OK) return s->io; /* libtiff does without tags that it could not read */
     if (height) {
         motet_status st = check_page(s, page, &kind);
         if (st == MOTET_OK && (s->height != height || s->width != width || kind != first))
@@ -257,27 +263,21 @@ static motet_status read_plain(tiff_store *s, int64_t page, int64_t band, int64_
 {
     const uint64_t skip = (uint64_t)(from * s->line_bytes),
                    bytes = (uint64_t)(lines * s->line_bytes);
-    uint64_t start, held;
-    if (s->implied) {
-        start = TIFFGetStrileOffset(s->tiff, 0) +
-                (uint64_t)page * (uint64_t)(s->height * s->line_bytes) +
-                (uint64_t)(band * s->band_lines * s->line_bytes);
-        held = skip + bytes;
-    } else {
-        hush(s);
-        start = TIFFGetStrileOffset(s->tiff, (uint32_t)band);
-        held = TIFFGetStrileByteCount(s->tiff, (uint32_t)band);
-    }
+    hush(s);
+    uint64_t start = TIFFGetStrileOffset(s->tiff, s->implied ? 0 : (uint32_t)band);
+    const uint64_t held = s->implied ? skip + bytes : TIFFGetStrileByteCount(s->tiff, (uint32_t)band);
+    if (s->io != MOTET_OK) return s->io;
+    if (s->implied && start)
+        start += (uint64_t)page * (uint64_t)(s->height * s->line_bytes) +
+                 (uint64_t)(band * s->band_lines * s->line_bytes);
     const uint64_t size = (uint64_t)s->file.size;
     if (!start || held < skip + bytes || start > size || size - start < skip + bytes)
-        return s->io != MOTET_OK
-                   ? s->io
-                   : fail(s->base.context, MOTET_BAD_DATA,
-                          "%s: page %lld: strip %lld has %llu bytes at %llu, expected %llu; the "
-                          "file has %llu",
-                          s->base.path, (long long)page, (long long)band, (unsigned long long)held,
-                          (unsigned long long)start, (unsigned long long)(skip + bytes),
-                          (unsigned long long)size);
+        return fail(s->base.context, MOTET_BAD_DATA,
+                    "%s: page %lld: strip %lld has %llu bytes at %llu, expected %llu; the file has "
+                    "%llu",
+                    s->base.path, (long long)page, (long long)band, (unsigned long long)held,
+                    (unsigned long long)start, (unsigned long long)(skip + bytes),
+                    (unsigned long long)size);
     TRY(file_read(&s->file, (int64_t)(start + skip), bytes, out));
     const size_t element = kind_bytes(s->base.kind);
     if (TIFFIsByteSwapped(s->tiff)) convert_swap(out, lines * s->width, element);
@@ -367,7 +367,9 @@ static motet_status find_implied(tiff_store *s, const char *description)
          digit++)
         pages = 10 * pages + (*digit - '0');
     if (pages < 2) return MOTET_OK;
+    hush(s);
     const uint64_t start = TIFFGetStrileOffset(s->tiff, 0), size = (uint64_t)s->file.size;
+    if (s->io != MOTET_OK) return s->io;
     int64_t bytes;
     if (__builtin_mul_overflow(s->height * s->line_bytes, pages, &bytes) || start > size ||
         size - start < (uint64_t)bytes)
@@ -395,6 +397,7 @@ static motet_status open_tiff(motet_store *store, const char *entry)
     const char *description = NULL;
     if (!TIFFGetField(s->tiff, TIFFTAG_IMAGEDESCRIPTION, &description) || !description)
         description = "";
+    if (s->io != MOTET_OK) return s->io;
     TRY(find_implied(s, description));
     const int64_t pages = s->implied ? s->implied : s->pages.count;
     info->axes = pages > 1 ? 3 : 2;

@@ -1,5 +1,5 @@
 /* float32 functions against libm's float64, over a stride of all bit patterns; with --long or
- * MOTET_LONG=1 over every one. The errors are in ulp of the result and must stay below what
+ * MOTET_TEST_LONG over every one. The errors are in ulp of the result and must stay below what
  * exact_f32.h states. */
 #include <math.h>
 #include <stdio.h>
@@ -200,8 +200,8 @@ static void exact_values_are_exact(void **state)
 
 int main(int count, char **words)
 {
-    const char *wish = getenv("MOTET_LONG");
-    if ((count > 1 && !strcmp(words[1], "--long")) || (wish && !strcmp(wish, "1"))) stride = 1;
+    const char *wish = getenv("MOTET_TEST_LONG");
+    if ((count > 1 && !strcmp(words[1], "--long")) || wish) stride = 1;
     if (count > 2) stride = (uint32_t)strtoul(words[2], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sinf_is_accurate),    cmocka_unit_test(cosf_is_accurate),

@@ -1,5 +1,5 @@
 /* float64 functions against libm's long double, on random arguments of every kind. Errors in ulp of
- * the result must stay below what exact_f64.h and exact_pow.h state. --long: a hundred times as
+ * the result must stay below what exact_f64.h and exact_pow.h state. --long or MOTET_TEST_LONG: a hundred times as
  * many. */
 #include <float.h>
 #include <math.h>
@@ -166,8 +166,8 @@ static void exact_values_are_exact(void **state)
 int main(int count, char **words)
 {
     need_wide_long_double();
-    const char *wish = getenv("MOTET_LONG");
-    if ((count > 1 && !strcmp(words[1], "--long")) || (wish && !strcmp(wish, "1"))) items *= 100;
+    const char *wish = getenv("MOTET_TEST_LONG");
+    if ((count > 1 && !strcmp(words[1], "--long")) || wish) items *= 100;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sin_is_accurate),
         cmocka_unit_test(cos_is_accurate),

@@ -1,5 +1,4 @@
 /* HDF5 through the plug-in: what other programs wrote, what we write, what must be refused. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,37 +248,6 @@ static void texts_of_all_forms(void **state)
     motet_store_free(s);
 }
 
-/* A real scan: the names, shapes and angles it is known to have. */
-static void reads_a_real_scan(void **state)
-{
-    (void)state;
-    const char *path = test_data("ct/tooth.h5");
-    if (!path) skip();
-    char *names, units[32];
-    assert_ok(c, motet_store_entries(c, path, &names));
-    assert_string_equal(names, "/exchange/data\n/exchange/data_dark\n/exchange/data_white\n"
-                               "/exchange/theta\n");
-    motet_text_free(c, names);
-    motet_store *s;
-    motet_store_info info;
-    assert_ok(c, motet_store_open(c, path, "/exchange/data", &s));
-    motet_store_describe(s, &info);
-    assert_int_equal(info.axes, 3);
-    assert_int_equal(info.shape[0], 181);
-    assert_int_equal(info.shape[1], 2);
-    assert_int_equal(info.shape[2], 640);
-    assert_ok(c, motet_store_text(s, "units", units, sizeof units));
-    assert_string_equal(units, "counts");
-    motet_store_free(s);
-    double theta[181];
-    assert_ok(c, motet_store_open(c, path, "/exchange/theta", &s));
-    assert_ok(c, motet_store_read(s, 0, 181, MOTET_F64, theta));
-    for (int i = 0; i < 181; i++) assert_true(fabs(theta[i] - i * 180 / 181.0) < 1e-12);
-    assert_ok(c, motet_store_text(s, "units", units, sizeof units));
-    assert_string_equal(units, "degrees");
-    motet_store_free(s);
-}
-
 /* Every cut of a file is a refusal or the same values, and leaks nothing. */
 static void cut_files_are_refused(void **state)
 {
@@ -374,7 +342,6 @@ int main(void)
         TEST(reads_what_h5py_wrote),
         TEST(refuses_what_leads_out_of_the_file),
         TEST(texts_of_all_forms),
-        TEST(reads_a_real_scan),
         TEST(cut_files_are_refused),
         TEST(begun_and_dropped_leaves_nothing),
         TEST(every_failing_allocation),

@@ -382,25 +382,6 @@ static void every_failing_allocation(void **state)
     c = usual;
 }
 
-/* A real phantom in TIFF, made by another program: 512 x 512 bytes. */
-static void reads_a_real_picture(void **state)
-{
-    (void)state;
-    if (!test_data("ct/shepp2d.tif")) skip();
-    motet_store *s;
-    motet_store_info info;
-    assert_ok(c, motet_store_open(c, test_data("ct/shepp2d.tif"), NULL, &s));
-    motet_store_describe(s, &info);
-    assert_int_equal(info.axes, 2);
-    assert_int_equal(info.type, MOTET_U8);
-    assert_int_equal(info.shape[0], 512);
-    float line[512], most = 0;
-    assert_ok(c, motet_store_read(s, 256, 1, MOTET_F32, line));
-    for (int i = 0; i < 512; i++) most = line[i] > most ? line[i] : most;
-    assert_true(line[0] == 0 && most == 255);
-    motet_store_free(s);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -416,7 +397,6 @@ int main(void)
         TEST(cut_files_are_refused),
         TEST(begun_and_dropped_leaves_nothing),
         TEST(every_failing_allocation),
-        TEST(reads_a_real_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
