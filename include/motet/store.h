@@ -1,5 +1,5 @@
-/* Stores: arrays in files, read and written by blocks of rows of axis 0, so that none has to fit in
- * memory. Formats: NPY, members of NPZ, TIFF (multipage, BigTIFF, folders of pages), HDF5
+/* Stores: arrays in files, read by boxes and written by blocks of rows of axis 0, so that none has
+ * to fit in memory. Formats: NPY, members of NPZ, TIFF (multipage, BigTIFF, folders of pages), HDF5
  * datasets (where the plug-in is installed), MHA/MHD, PNG.
  *
  * The order of axes is the file's own, slowest first: (z,y,x) for volumes, (view,v,u) for scans in
@@ -48,6 +48,12 @@ MOTET_API void motet_store_describe(const motet_store *store, motet_store_info *
  * of `out` are undefined: it is a buffer, not a result. */
 MOTET_API motet_status motet_store_read(motet_store *store, int64_t first, int64_t count,
                                         motet_type type, void *out);
+
+/* A part: along axis i the elements [first[i], first[i] + count[i]), in C order. A format that can
+ * reads no more of the file than that. Otherwise as motet_store_read, which is the box of whole
+ * rows. BAD_ARGUMENT names the axis whose range is outside. */
+MOTET_API motet_status motet_store_read_box(motet_store *store, const int64_t *first,
+                                            const int64_t *count, motet_type type, void *out);
 
 /* A text attribute of what was opened ("units" of an HDF5 dataset); NOT_FOUND if there is none. */
 MOTET_API motet_status motet_store_text(motet_store *store, const char *name, char *out,

@@ -133,6 +133,11 @@ motet_status file_read(store_file *file, int64_t offset, size_t bytes, void *out
     return MOTET_OK;
 }
 
+motet_status file_source(void *file, int64_t offset, size_t bytes, void *out)
+{
+    return file_read(file, offset, bytes, out);
+}
+
 motet_status file_write(store_file *file, int64_t offset, size_t bytes, const void *data)
 {
     const char *p = data;

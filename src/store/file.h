@@ -29,6 +29,8 @@ motet_status file_begin(motet_context *context, const char *path, int overwrite,
 
 /* All the bytes or a failure; BAD_DATA, naming both sizes, when the file ends before. */
 motet_status file_read(store_file *file, int64_t offset, size_t bytes, void *out);
+/* file_read of a store_file that lost its type: a box_source's function. */
+motet_status file_source(void *file, int64_t offset, size_t bytes, void *out);
 motet_status file_write(store_file *file, int64_t offset, size_t bytes, const void *data);
 
 /* Elements of `element` bytes, little-endian in the file whatever the host. */

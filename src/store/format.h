@@ -41,9 +41,10 @@ struct store_format {
     motet_status (*open)(motet_store *store, const char *entry);
     motet_status (*create)(motet_store *store, const char *entry);
 
-    /* Whole rows of `kind`, in host byte order; the range is checked, count >= 1, a row is not
-     * empty, `out` is aligned to the kind. */
-    motet_status (*read)(motet_store *store, int64_t first, int64_t count, void *out);
+    /* A box of values of `kind`, in C order and host byte order: along axis i the elements
+     * [first[i], first[i] + count[i]). The ranges are checked and not empty, `out` is aligned to
+     * the kind. */
+    motet_status (*read)(motet_store *store, const int64_t *first, const int64_t *count, void *out);
     /* Rows [next, next + count), count >= 1, not empty. */
     motet_status (*write)(motet_store *store, int64_t first, int64_t count, const void *rows);
 

@@ -138,7 +138,8 @@ static motet_status create_hdf5(motet_store *store, const char *entry)
     return s->plugin->create(&source, entry ? entry : "/data", &store->info, &s->handle);
 }
 
-static motet_status read_hdf5(motet_store *store, int64_t first, int64_t count, void *out)
+static motet_status read_hdf5(motet_store *store, const int64_t *first, const int64_t *count,
+                              void *out)
 {
     hdf5_store *s = (hdf5_store *)store;
     return s->plugin->read(s->handle, first, count, out);

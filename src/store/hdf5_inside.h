@@ -73,7 +73,7 @@ motet_status hdf5_list(hdf5_file *file, char **names, int64_t *count);
 /* The plug-in's table, by part. */
 motet_status hdf5_open(const hdf5_source *source, const char *entry, motet_store_info *info,
                        store_kind *kind, hdf5_file **out);
-motet_status hdf5_read(hdf5_file *file, int64_t first, int64_t count, void *out);
+motet_status hdf5_read(hdf5_file *file, const int64_t *first, const int64_t *count, void *out);
 motet_status hdf5_text(hdf5_file *file, const char *name, char *out, size_t bytes);
 motet_status hdf5_entries(const hdf5_source *source, char **names);
 motet_status hdf5_create(const hdf5_source *source, const char *entry, const motet_store_info *info,

@@ -11,7 +11,7 @@
 #include "store/convert.h"
 #include <motet/store.h>
 
-enum { HDF5_PLUGIN_VERSION = 1 };
+enum { HDF5_PLUGIN_VERSION = 2 };
 #define HDF5_PLUGIN_SYMBOL "motet_hdf5_plugin"
 
 /* What the plug-in may call. */
@@ -38,12 +38,12 @@ typedef struct hdf5_file hdf5_file;
 
 typedef struct hdf5_plugin {
     uint32_t version; /* first, for good */
-    /* `read` delivers rows of `kind`. Fills in axes, shape, spacing and origin. */
+    /* `read` delivers a box of `kind`. Fills in axes, shape, spacing and origin. */
     motet_status (*open)(const hdf5_source *source, const char *entry, motet_store_info *info,
                          store_kind *kind, hdf5_file **out);
     motet_status (*create)(const hdf5_source *source, const char *entry,
                            const motet_store_info *info, hdf5_file **out);
-    motet_status (*read)(hdf5_file *file, int64_t first, int64_t count, void *out);
+    motet_status (*read)(hdf5_file *file, const int64_t *first, const int64_t *count, void *out);
     motet_status (*text)(hdf5_file *file, const char *name, char *out, size_t bytes);
     motet_status (*write)(hdf5_file *file, int64_t first, int64_t count, const void *rows);
     motet_status (*add)(hdf5_file *file, const char *entry, const motet_store_info *info,

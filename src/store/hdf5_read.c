@@ -1,4 +1,4 @@
-/* Reading: one dataset by rows, its text attributes. */
+/* Reading: boxes of one dataset, its text attributes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +8,8 @@ enum {
     CHUNK_BYTES = 1 << 30, /* the largest chunk accepted: HDF5 holds whole chunks */
     CACHE_LEAST = 1 << 20, /* of chunks, HDF5's own default */
     CACHE_MOST = 1 << 28,
+    SIEVE = 1 << 13, /* read at least, around each run; HDF5's own 64 KiB would read whole frames
+                        where a few lines of each are asked for */
 };
 
 static motet_status open_source(const hdf5_source *source, hdf5_file **out)
@@ -17,6 +19,7 @@ static motet_status open_source(const hdf5_source *source, hdf5_file **out)
     if (st != MOTET_OK) return st;
     const hid_t access = hdf5_access(file);
     if (access >= 0) {
+        H5Pset_sieve_buf_size(access, SIEVE);
         file->file = H5Fopen(source->path, H5F_ACC_RDONLY, access);
         H5Pclose(access);
     }
@@ -281,13 +284,15 @@ motet_status hdf5_open(const hdf5_source *source, const char *entry, motet_store
     return st;
 }
 
-motet_status hdf5_read(hdf5_file *file, int64_t first, int64_t count, void *out)
+motet_status hdf5_read(hdf5_file *file, const int64_t *first, const int64_t *count, void *out)
 {
     hdf5_scope scope;
     hdf5_enter(&scope);
-    hsize_t start[MOTET_MAX_AXES] = {(hsize_t)first}, sizes[MOTET_MAX_AXES];
-    for (int i = 0; i < file->info.axes; i++) sizes[i] = (hsize_t)file->info.shape[i];
-    sizes[0] = (hsize_t)count;
+    hsize_t start[MOTET_MAX_AXES], sizes[MOTET_MAX_AXES];
+    for (int i = 0; i < file->info.axes; i++) {
+        start[i] = (hsize_t)first[i];
+        sizes[i] = (hsize_t)count[i];
+    }
     herr_t done = -1;
     if (file->scalar) {
         done = H5Dread(file->dataset, file->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
@@ -303,7 +308,7 @@ motet_status hdf5_read(hdf5_file *file, int64_t first, int64_t count, void *out)
     motet_status st = MOTET_OK;
     if (done < 0)
         st = hdf5_fail(file, MOTET_BAD_DATA, 1, "%s: rows %lld to %lld of %s cannot be read",
-                       file->source.path, (long long)first, (long long)(first + count - 1),
+                       file->source.path, (long long)first[0], (long long)(first[0] + count[0] - 1),
                        file->entry);
     hdf5_leave(&scope);
     return st;

@@ -118,8 +118,9 @@ static motet_status give(inflate_stream *s, size_t bytes, unsigned char *out)
     return s->given == s->size && !s->checked ? finish(s) : MOTET_OK;
 }
 
-motet_status inflate_read(inflate_stream *s, int64_t offset, size_t bytes, void *out)
+motet_status inflate_read(void *stream, int64_t offset, size_t bytes, void *out)
 {
+    inflate_stream *s = stream;
     if (offset < s->given) {
         inflateReset(&s->z);
         s->z.avail_in = 0;

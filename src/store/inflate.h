@@ -30,7 +30,7 @@ motet_status inflate_open(inflate_stream *stream, store_file *file, int64_t begi
                           int64_t size, int window);
 /* BAD_DATA: the stream is damaged, shorter or longer than claimed, or its sum is wrong; the last
  * two are known when its last byte is read. */
-motet_status inflate_read(inflate_stream *stream, int64_t offset, size_t bytes, void *out);
+motet_status inflate_read(void *stream, int64_t offset, size_t bytes, void *out);
 void inflate_close(inflate_stream *stream); /* legal on a zeroed one */
 
 /* 1 if that many packed bytes can hold that many: deflate gains at most a factor of 1032. */

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/box.h"
 #include "store/file.h"
 #include "store/formats.h"
 #include "store/inflate.h"
@@ -115,17 +116,15 @@ static motet_status mha_open(motet_store *store, const char *entry)
     return MOTET_OK;
 }
 
-static motet_status mha_read(motet_store *store, int64_t first, int64_t count, void *out)
+static motet_status mha_read(motet_store *store, const int64_t *first, const int64_t *count,
+                             void *out)
 {
     mha_store *s = (mha_store *)store;
-    const int64_t offset = first * (int64_t)store->row_bytes;
-    const size_t bytes = (size_t)count * store->row_bytes;
-    if (s->header.compressed)
-        TRY(inflate_read(&s->inflate, offset, bytes, out));
-    else
-        TRY(file_read(data_file(s), s->begin + offset, bytes, out));
-    if (s->header.swap) convert_swap(out, count * store->row_elements, kind_bytes(store->kind));
-    return MOTET_OK;
+    const int packed = s->header.compressed;
+    const box_source source =
+        packed ? (box_source){inflate_read, &s->inflate} : (box_source){file_source, data_file(s)};
+    const box_layout layout = {.begin = packed ? 0 : s->begin, .swap = s->header.swap};
+    return box_read(store, source, &layout, first, count, out);
 }
 
 static motet_status mha_text(motet_store *store, const char *name, char *out, size_t bytes)

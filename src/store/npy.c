@@ -17,11 +17,6 @@ static int npy_probe(const unsigned char *head, size_t bytes, const char *path)
     return npy_is_magic(head, bytes);
 }
 
-static motet_status read_file(void *from, int64_t offset, size_t bytes, void *out)
-{
-    return file_read(from, offset, bytes, out);
-}
-
 static motet_status npy_open(motet_store *store, const char *entry)
 {
     npy_store *s = (npy_store *)store;
@@ -30,14 +25,15 @@ static motet_status npy_open(motet_store *store, const char *entry)
                     "%s: entry %s asked for, an npy file holds one array without a name",
                     store->path, entry);
     TRY(file_open(store->context, store->path, &s->file));
-    return npy_begin(store, store->path, (npy_source){read_file, &s->file}, s->file.size,
+    return npy_begin(store, store->path, (box_source){file_source, &s->file}, s->file.size,
                      &s->header);
 }
 
-static motet_status npy_read(motet_store *store, int64_t first, int64_t count, void *out)
+static motet_status npy_read(motet_store *store, const int64_t *first, const int64_t *count,
+                             void *out)
 {
     npy_store *s = (npy_store *)store;
-    return npy_rows(store, &s->header, (npy_source){read_file, &s->file}, first, count, out);
+    return npy_box(store, &s->header, (box_source){file_source, &s->file}, first, count, out);
 }
 
 static motet_status npy_create(motet_store *store, const char *entry)

@@ -229,7 +229,7 @@ size_t npy_header_write(const motet_store_info *info, unsigned char out[NPY_WRIT
     return bytes;
 }
 
-motet_status npy_begin(motet_store *s, const char *where, npy_source source, int64_t length,
+motet_status npy_begin(motet_store *s, const char *where, box_source source, int64_t length,
                        npy_header *out)
 {
     motet_context *c = s->context;
@@ -263,87 +263,9 @@ out:
     return st;
 }
 
-/* Walks the columns of a Fortran array in the file's order: axis 1 fastest. */
-typedef struct columns {
-    const npy_header *header;
-    int64_t index[MOTET_MAX_AXES], stride[MOTET_MAX_AXES]; /* stride: in elements of a C row */
-    int64_t place;                                         /* of the column in a C row */
-} columns;
-
-static void next_column(columns *w)
+motet_status npy_box(motet_store *s, const npy_header *h, box_source source, const int64_t *first,
+                     const int64_t *count, void *out)
 {
-    for (int axis = 1; axis < w->header->axes; axis++) {
-        w->place += w->stride[axis];
-        if (++w->index[axis] < w->header->shape[axis]) return;
-        w->place -= w->stride[axis] * w->header->shape[axis];
-        w->index[axis] = 0;
-    }
-}
-
-static void scatter(const char *column, int64_t count, size_t element, char *out, size_t row)
-{
-#define SCATTER(type)                                                                              \
-    for (int64_t i = 0; i < count; i++, out += row)                                                \
-    memcpy(out, column + (size_t)i * sizeof(type), sizeof(type))
-    switch (element) {
-    case 1: SCATTER(uint8_t); break;
-    case 2: SCATTER(uint16_t); break;
-    case 4: SCATTER(uint32_t); break;
-    default: SCATTER(uint64_t); break;
-    }
-#undef SCATTER
-}
-
-/* Rows of a Fortran array lie scattered: `count` elements of every column. Columns that are close
- * together are read in one go with the gaps between them, others one by one. */
-static motet_status fortran_rows(motet_store *s, const npy_header *h, npy_source source,
-                                 int64_t first, int64_t count, char *out)
-{
-    enum { BUFFER = 1 << 20, GAP = 1 << 14 };
-    const int64_t element = (int64_t)kind_bytes(h->kind), size = h->shape[0];
-    const int64_t all = s->row_elements; /* columns */
-    int64_t together = 1, rows = count;
-    if ((size - count) * element <= GAP && size * element <= BUFFER)
-        together = BUFFER / (size * element);
-    if (together > all) together = all;
-    if (rows * element > BUFFER) rows = BUFFER / element; /* rows in one go, of a single column */
-    const int64_t most = ((together - 1) * size + rows) * element;
-    char *buffer = mem_alloc(s->context, (size_t)most);
-    if (!buffer) return fail(s->context, MOTET_NO_MEMORY, "%s: no memory to transpose it", s->path);
-    columns w = {.header = h};
-    int64_t stride = 1;
-    for (int axis = h->axes - 1; axis > 0; axis--) {
-        w.stride[axis] = stride;
-        stride *= h->shape[axis];
-    }
-    motet_status st = MOTET_OK;
-    for (int64_t column = 0; column < all; column += together) {
-        const int64_t part = all - column < together ? all - column : together;
-        for (int64_t row = 0; row < count; row += rows) {
-            const int64_t run = count - row < rows ? count - row : rows;
-            const int64_t bytes = ((part - 1) * size + run) * element;
-            const int64_t offset = (int64_t)h->bytes + (column * size + first + row) * element;
-            TRY_GOTO(source.read(source.from, offset, (size_t)bytes, buffer));
-            columns here = w;
-            for (int64_t i = 0; i < part; i++, next_column(&here))
-                scatter(buffer + i * size * element, run, (size_t)element,
-                        out + (row * all + here.place) * element, (size_t)(all * element));
-        }
-        for (int64_t i = 0; i < part; i++) next_column(&w);
-    }
-out:
-    mem_free(s->context, buffer);
-    return st;
-}
-
-motet_status npy_rows(motet_store *s, const npy_header *h, npy_source source, int64_t first,
-                      int64_t count, void *out)
-{
-    if (h->fortran)
-        TRY(fortran_rows(s, h, source, first, count, out));
-    else
-        TRY(source.read(source.from, (int64_t)h->bytes + first * (int64_t)s->row_bytes,
-                        (size_t)count * s->row_bytes, out));
-    if (h->swap) convert_swap(out, count * s->row_elements, kind_bytes(h->kind));
-    return MOTET_OK;
+    const box_layout layout = {(int64_t)h->bytes, h->fortran, h->swap};
+    return box_read(s, source, &layout, first, count, out);
 }

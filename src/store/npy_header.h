@@ -1,8 +1,9 @@
-/* The header of an NPY array (NumPy enhancement proposal 1), and its values read in C order. NPZ
- * members are the same behind another source of bytes. */
+/* The header of an NPY array (NumPy enhancement proposal 1), and its values. NPZ members are the
+ * same behind another source of bytes. */
 #ifndef MOTET_STORE_NPY_HEADER_H
 #define MOTET_STORE_NPY_HEADER_H
 
+#include "store/box.h"
 #include "store/convert.h"
 #include "store/format.h"
 
@@ -34,16 +35,10 @@ motet_status npy_header_parse(motet_context *context, const char *where,
 /* Version 1.0, little-endian, C order, padded to 64 bytes; answers its length. */
 size_t npy_header_write(const motet_store_info *info, unsigned char out[NPY_WRITTEN]);
 
-/* Bytes of the array file, by position. */
-typedef struct npy_source {
-    motet_status (*read)(void *from, int64_t offset, size_t bytes, void *out);
-    void *from;
-} npy_source;
-
 /* Reads and parses the header at the source's beginning; `length` is all the source holds. */
-motet_status npy_begin(motet_store *store, const char *where, npy_source source, int64_t length,
+motet_status npy_begin(motet_store *store, const char *where, box_source source, int64_t length,
                        npy_header *out);
-motet_status npy_rows(motet_store *store, const npy_header *header, npy_source source,
-                      int64_t first, int64_t count, void *out);
+motet_status npy_box(motet_store *store, const npy_header *header, box_source source,
+                     const int64_t *first, const int64_t *count, void *out);
 
 #endif

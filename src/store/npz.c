@@ -113,18 +113,18 @@ static motet_status npz_open(motet_store *store, const char *entry)
     if (!where) TRY_GOTO(fail(c, MOTET_NO_MEMORY, "%s: no memory to open it", store->path));
     TRY_GOTO(zip_stream_open(&s->stream, &s->file, &d, m));
     TRY_GOTO(
-        npy_begin(store, where, (npy_source){zip_stream_read, &s->stream}, m->size, &s->header));
+        npy_begin(store, where, (box_source){zip_stream_read, &s->stream}, m->size, &s->header));
 out:
     mem_free(c, where);
     zip_directory_free(&d);
     return st;
 }
 
-static motet_status npz_read(motet_store *store, int64_t first, int64_t count, void *out)
+static motet_status npz_read(motet_store *store, const int64_t *first, const int64_t *count,
+                             void *out)
 {
     npz_store *s = (npz_store *)store;
-    return npy_rows(store, &s->header, (npy_source){zip_stream_read, &s->stream}, first, count,
-                    out);
+    return npy_box(store, &s->header, (box_source){zip_stream_read, &s->stream}, first, count, out);
 }
 
 static motet_status npz_entries(motet_context *c, const char *path, char **names)

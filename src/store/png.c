@@ -119,27 +119,33 @@ static motet_status next_row(png_store *s, void *out)
     return MOTET_OK;
 }
 
-static motet_status png_read(motet_store *store, int64_t first, int64_t count, void *out)
+static motet_status png_read(motet_store *store, const int64_t *from, const int64_t *count,
+                             void *out)
 {
     png_store *s = (png_store *)store;
+    const int64_t first = from[0], width = store->info.shape[1];
+    const size_t element = kind_bytes(store->kind), part = (size_t)count[1] * element;
     motet_status st = MOTET_OK;
-    void *skipped = NULL;
+    char *line = NULL; /* for what was not asked for */
     if (first < s->row) {
         struct spng_ihdr head;
         TRY_GOTO(restart(s, &head));
         TRY_GOTO(begin_rows(s));
     }
-    if (s->row < first) {
-        skipped = mem_alloc(store->context, store->row_bytes);
-        if (!skipped)
+    if (s->row < first || count[1] < width) {
+        line = mem_alloc(store->context, store->row_bytes);
+        if (!line)
             TRY_GOTO(
                 fail(store->context, MOTET_NO_MEMORY, "%s: no memory to skip rows", store->path));
-        while (s->row < first) TRY_GOTO(next_row(s, skipped));
     }
-    for (int64_t i = 0; i < count; i++)
-        TRY_GOTO(next_row(s, (char *)out + (size_t)i * store->row_bytes));
+    while (s->row < first) TRY_GOTO(next_row(s, line));
+    for (int64_t i = 0; i < count[0]; i++) {
+        char *to = (char *)out + (size_t)i * part;
+        TRY_GOTO(next_row(s, count[1] < width ? line : to));
+        if (count[1] < width) memcpy(to, line + (size_t)from[1] * element, part);
+    }
 out:
-    mem_free(store->context, skipped);
+    mem_free(store->context, line);
     if (st != MOTET_OK) s->row = INT64_MAX; /* the next read starts afresh */
     return st;
 }

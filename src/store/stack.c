@@ -184,14 +184,16 @@ static motet_status open_stack(motet_store *store, const char *entry)
     return MOTET_OK;
 }
 
-static motet_status read_stack(motet_store *store, int64_t first, int64_t count, void *out)
+static motet_status read_stack(motet_store *store, const int64_t *first, const int64_t *count,
+                               void *out)
 {
     stack_store *s = (stack_store *)store;
+    const size_t part = (size_t)(count[1] * count[2]) * kind_bytes(store->kind);
     char *to = out;
-    for (int64_t page = first; page < first + count; page++, to += store->row_bytes) {
+    for (int64_t page = first[0]; page < first[0] + count[0]; page++, to += part) {
         motet_store *opened;
         TRY(open_page(s, page, &opened));
-        const motet_status st = opened->format->read(opened, 0, store->info.shape[1], to);
+        const motet_status st = opened->format->read(opened, first + 1, count + 1, to);
         motet_store_free(opened);
         TRY(st);
     }

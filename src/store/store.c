@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "store/box.h"
 #include "store/file.h"
 #include "store/format.h"
 
@@ -213,25 +214,26 @@ out:
 
 void motet_store_describe(const motet_store *store, motet_store_info *out) { *out = store->info; }
 
-static motet_status check_rows(const motet_store *s, int64_t first, int64_t count)
+static motet_status check_range(const motet_store *s, int axis, int64_t first, int64_t count)
 {
-    if (first < 0 || count < 0 || first > s->info.shape[0] || count > s->info.shape[0] - first)
+    const int64_t size = s->info.shape[axis];
+    if (first < 0 || count < 0 || first > size || count > size - first)
         return fail(s->context, MOTET_BAD_ARGUMENT,
-                    "%s: rows %lld and %lld more asked for, axis 0 has %lld", s->path,
-                    (long long)first, (long long)count, (long long)s->info.shape[0]);
+                    "%s: %s %lld and %lld more asked for, axis %d has %lld", s->path,
+                    axis ? "elements" : "rows", (long long)first, (long long)count, axis,
+                    (long long)size);
     return MOTET_OK;
 }
 
-/* Into a type as wide or wider: the rows are read to the end of `out` and converted from there
+/* Into a type as wide or wider: the values are read to the end of `out` and converted from there
  * through a small buffer; writing never catches up with reading. */
-static motet_status read_widening(motet_store *s, int64_t first, int64_t count, motet_type type,
-                                  void *out)
+static motet_status read_widening(motet_store *s, const int64_t *first, const int64_t *count,
+                                  motet_type type, void *out)
 {
     const size_t narrow = kind_bytes(s->kind), wide = kind_bytes(kind_of_type(type));
-    const int64_t elements = count * s->row_elements;
-    char *to = out;
-    const char *from = to + (size_t)elements * (wide - narrow);
-    TRY(s->format->read(s, first, count, to + (size_t)elements * (wide - narrow)));
+    const int64_t elements = box_elements(s->info.axes, count);
+    char *to = out, *from = to + (size_t)elements * (wide - narrow);
+    TRY(s->format->read(s, first, count, from));
     enum { BLOCK = 4096 };
     _Alignas(8) char buffer[BLOCK];
     const int64_t step = BLOCK / (int64_t)narrow;
@@ -243,37 +245,56 @@ static motet_status read_widening(motet_store *s, int64_t first, int64_t count, 
     return MOTET_OK;
 }
 
-/* Eight bytes into float32: through a buffer of some rows. */
-static motet_status read_narrowing(motet_store *s, int64_t first, int64_t count, motet_type type,
-                                   void *out)
+/* Where in its row the element is that is number `element` of a row of the box. */
+static int64_t place_in_row(const motet_store *s, const int64_t *first, const int64_t *count,
+                            int64_t element)
+{
+    int64_t place = 0, stride = 1;
+    for (int i = s->info.axes - 1; i > 0; i--) {
+        place += (first[i] + element % count[i]) * stride;
+        element /= count[i];
+        stride *= s->info.shape[i];
+    }
+    return place;
+}
+
+/* Eight bytes into float32: through a buffer of some rows of the box. */
+static motet_status read_narrowing(motet_store *s, const int64_t *first, const int64_t *count,
+                                   motet_type type, void *out)
 {
     enum { BUFFER = 1 << 22 };
-    int64_t step = s->row_bytes < BUFFER ? (int64_t)(BUFFER / s->row_bytes) : 1;
-    if (step > count) step = count;
-    void *buffer = mem_alloc_array(s->context, step, s->row_bytes);
+    const int64_t elements = box_elements(s->info.axes - 1, count + 1);
+    const int64_t row = elements * (int64_t)kind_bytes(s->kind);
+    int64_t step = row < BUFFER ? BUFFER / row : 1;
+    if (step > count[0]) step = count[0];
+    void *buffer = mem_alloc_array(s->context, step, (size_t)row);
     if (!buffer)
-        return fail(s->context, MOTET_NO_MEMORY, "%s: no memory to convert %lld rows of %zu bytes",
-                    s->path, (long long)step, s->row_bytes);
+        return fail(s->context, MOTET_NO_MEMORY, "%s: no memory to convert %lld rows of %lld bytes",
+                    s->path, (long long)step, (long long)row);
     motet_status st = MOTET_OK;
     char *to = out;
-    for (int64_t i = 0; i < count; i += step) {
-        const int64_t part = count - i < step ? count - i : step;
-        TRY_GOTO(s->format->read(s, first + i, part, buffer));
-        const int64_t bad = convert(s->kind, buffer, type, to, part * s->row_elements);
+    int64_t from[MOTET_MAX_AXES], part[MOTET_MAX_AXES];
+    memcpy(from, first, (size_t)s->info.axes * sizeof *from);
+    memcpy(part, count, (size_t)s->info.axes * sizeof *part);
+    for (int64_t i = 0; i < count[0]; i += step) {
+        from[0] = first[0] + i;
+        part[0] = count[0] - i < step ? count[0] - i : step;
+        TRY_GOTO(s->format->read(s, from, part, buffer));
+        const int64_t bad = convert(s->kind, buffer, type, to, part[0] * elements);
         if (bad >= 0)
             TRY_GOTO(fail(s->context, MOTET_BAD_ARGUMENT,
                           "%s: element %lld of row %lld is beyond float32; read it as float64",
-                          s->path, (long long)(bad % s->row_elements),
-                          (long long)(first + i + bad / s->row_elements)));
-        to += (size_t)(part * s->row_elements) * kind_bytes(kind_of_type(type));
+                          s->path, (long long)place_in_row(s, first, count, bad % elements),
+                          (long long)(from[0] + bad / elements)));
+        to += (size_t)(part[0] * elements) * kind_bytes(kind_of_type(type));
     }
 out:
     mem_free(s->context, buffer);
     return st;
 }
 
-motet_status motet_store_read(motet_store *s, int64_t first, int64_t count, motet_type type,
-                              void *out)
+motet_status motet_store_read_box(motet_store *s, const int64_t *first, const int64_t *count,
+                                  motet_type type, void *out)
 {
     if (s->writing) return fail(s->context, MOTET_BAD_ARGUMENT, "%s: is being written", s->path);
     if (!type_is_legal(type))
@@ -282,12 +303,21 @@ motet_status motet_store_read(motet_store *s, int64_t first, int64_t count, mote
     if (!convert_allowed(s->kind, type))
         return fail(s->context, MOTET_BAD_ARGUMENT, "%s: holds %s, which %s cannot take", s->path,
                     kind_text(s->kind), kind_text(kind_of_type(type)));
-    TRY(check_rows(s, first, count));
-    if (!count || !s->row_bytes) return MOTET_OK;
+    for (int i = 0; i < s->info.axes; i++) TRY(check_range(s, i, first[i], count[i]));
+    if (!box_elements(s->info.axes, count)) return MOTET_OK;
     if (s->kind == kind_of_type(type)) return s->format->read(s, first, count, out);
     if (kind_bytes(s->kind) <= kind_bytes(kind_of_type(type)))
         return read_widening(s, first, count, type, out);
     return read_narrowing(s, first, count, type, out);
+}
+
+motet_status motet_store_read(motet_store *s, int64_t first, int64_t count, motet_type type,
+                              void *out)
+{
+    int64_t from[MOTET_MAX_AXES] = {first}, part[MOTET_MAX_AXES];
+    memcpy(part, s->info.shape, sizeof part);
+    part[0] = count;
+    return motet_store_read_box(s, from, part, type, out);
 }
 
 motet_status motet_store_text(motet_store *s, const char *name, char *out, size_t bytes)
@@ -309,7 +339,7 @@ static motet_status check_begun(const motet_store *s)
 motet_status motet_store_write(motet_store *s, int64_t first, int64_t count, const void *rows)
 {
     TRY(check_begun(s));
-    TRY(check_rows(s, first, count));
+    TRY(check_range(s, 0, first, count));
     if (!count) return MOTET_OK;
     if (first != s->next)
         return fail(s->context, MOTET_BAD_ARGUMENT, "%s: row %lld written, row %lld expected next",

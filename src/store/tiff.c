@@ -15,7 +15,10 @@
 #include "store/tiff_pages.h"
 #include "store/tiff_write.h"
 
-enum { PACKING_MOST = 65536 }; /* no packing makes more bytes than this of one */
+enum {
+    PACKING_MOST = 65536, /* no packing makes more bytes than this of one */
+    BUFFER = 1 << 20      /* of lines whose ends are cut off */
+};
 
 typedef struct tiff_store {
     motet_store base;
@@ -408,16 +411,46 @@ static motet_status open_tiff(motet_store *store, const char *entry)
     return MOTET_OK;
 }
 
-static motet_status read_tiff(motet_store *store, int64_t first, int64_t count, void *out)
+/* Lines of which only the columns [first, first + count) are wanted, through a buffer. */
+static motet_status read_columns(tiff_store *s, int64_t page, int64_t top, int64_t lines,
+                                 int64_t first, int64_t count, char *buffer, int64_t room,
+                                 char *out)
 {
-    tiff_store *s = (tiff_store *)store;
-    if (store->info.axes == 2) return read_lines(s, 0, first, count, out);
-    char *to = out;
-    for (int64_t page = first; page < first + count; page++) {
-        TRY(read_lines(s, page, 0, s->height, to));
-        to += s->height * s->line_bytes;
+    const size_t element = kind_bytes(s->base.kind), part = (size_t)count * element;
+    for (int64_t line = 0; line < lines; line += room) {
+        const int64_t step = lines - line < room ? lines - line : room;
+        TRY(read_lines(s, page, top + line, step, buffer));
+        for (int64_t i = 0; i < step; i++, out += part)
+            memcpy(out, buffer + i * s->line_bytes + first * (int64_t)element, part);
     }
     return MOTET_OK;
+}
+
+static motet_status read_tiff(motet_store *store, const int64_t *first, const int64_t *count,
+                              void *out)
+{
+    tiff_store *s = (tiff_store *)store;
+    const int axis = store->info.axes - 2; /* of the lines */
+    const int64_t page = axis ? first[0] : 0, pages = axis ? count[0] : 1;
+    const int64_t top = first[axis], lines = count[axis], columns = count[axis + 1];
+    const int64_t fit = BUFFER / s->line_bytes, room = fit < 1 ? 1 : fit < lines ? fit : lines;
+    char *to = out, *buffer = NULL;
+    motet_status st = MOTET_OK;
+    if (columns < s->width &&
+        !(buffer = mem_alloc_array(store->context, room, (size_t)s->line_bytes)))
+        TRY_GOTO(fail(store->context, MOTET_NO_MEMORY, "%s: no memory for lines of %lld bytes",
+                      store->path, (long long)s->line_bytes));
+    for (int64_t i = 0; i < pages; i++) {
+        if (buffer)
+            TRY_GOTO(
+                read_columns(s, page + i, top, lines, first[axis + 1], columns, buffer, room, to));
+        else
+            TRY_GOTO(read_lines(s, page + i, top, lines, to));
+        to += lines * columns * (int64_t)kind_bytes(store->kind);
+    }
+out:
+    mem_free(store->context, buffer);
+    return st;
 }
 
 static motet_status create_tiff(motet_store *store, const char *entry)

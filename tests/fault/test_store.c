@@ -54,6 +54,33 @@ static motet_status read_all(const char *path, const char *entry)
     return st;
 }
 
+/* A box that cuts every axis, as it is and narrowed. */
+static motet_status read_box(const char *path, const char *entry)
+{
+    motet_store *store = NULL;
+    motet_store_info info;
+    double wide[1024], again[1024];
+    int64_t first[MOTET_MAX_AXES], count[MOTET_MAX_AXES];
+    motet_status st = motet_store_open(context, path, entry, &store);
+    if (st != MOTET_OK) return st;
+    motet_store_describe(store, &info);
+    for (int i = 0; i < info.axes; i++) {
+        first[i] = info.shape[i] > 2;
+        count[i] = info.shape[i] > 2 ? info.shape[i] - 2 : 1;
+    }
+    st = motet_store_read_box(store, first, count, MOTET_F64, wide);
+    if (st == MOTET_OK) st = motet_store_read_box(store, first, count, MOTET_F32, again);
+    if (st == MOTET_NO_MEMORY) {
+        test_context_fail_at(context, 0, 0);
+        assert_ok(context, motet_store_read_box(store, first, count, MOTET_F64, wide));
+        assert_ok(context, motet_store_read_box(store, first, count, MOTET_F64, again));
+        assert_true(wide[0] == again[0]);
+        st = MOTET_NO_MEMORY;
+    }
+    motet_store_free(store);
+    return st;
+}
+
 static motet_status list(const char *path, const char *entry)
 {
     (void)entry;
@@ -142,6 +169,20 @@ static void reading_survives_failing_allocations(void **state)
         fail_each(read_all, corpus(files[i][0]), files[i][1], 0);
 }
 
+/* Reading a box of each format; strips and tiles of TIFF as well. */
+static void boxes_survive_failing_allocations(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {
+        {"npy/be_f8.npy", NULL},   {"npy/fortran.npy", NULL},    {"npz/stored.npz", "a"},
+        {"npz/deflated.npz", "b"}, {"mha/zlib.mha", NULL},       {"mha/double.mhd", NULL},
+        {"png/grey16.png", NULL},  {"tiff/u16_be.tif", NULL},    {"tiff/lzw.tif", NULL},
+        {"tiff/one.tif", NULL},    {"tiff/zip_tiles.tif", NULL}, {"hdf5/chunked.h5", "/data"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        fail_each(read_box, corpus(files[i][0]), files[i][1], 0);
+}
+
 /* Writing each format; what failed leaves no file. */
 static void writing_survives_failing_allocations(void **state)
 {
@@ -178,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reading_survives_failing_allocations),
+        cmocka_unit_test(boxes_survive_failing_allocations),
         cmocka_unit_test(writing_survives_failing_allocations),
         cmocka_unit_test(looking_survives_failing_allocations),
     };

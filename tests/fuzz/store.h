@@ -23,6 +23,35 @@ static inline void fuzz_check(int holds, const char *what)
     abort();
 }
 
+/* A box that cuts every axis, of the first `rows` rows, which `whole` holds if they could be read:
+ * then the box must be what they have there. */
+static inline void fuzz_box(motet_store *store, const motet_store_info *info, int64_t rows,
+                            size_t element, const unsigned char *whole)
+{
+    int64_t first[MOTET_MAX_AXES], count[MOTET_MAX_AXES], elements = 1;
+    int64_t index[MOTET_MAX_AXES] = {0};
+    for (int i = 0; i < info->axes; i++) {
+        const int64_t size = i ? info->shape[i] : rows;
+        first[i] = size / 3;
+        count[i] = (size - first[i] + 1) / 2;
+        elements *= count[i];
+    }
+    unsigned char *box = calloc((size_t)elements + 1, 8);
+    if (!box) abort();
+    motet_store_read_box(store, first, count, MOTET_F64, box);
+    const motet_status st = motet_store_read_box(store, first, count, info->type, box);
+    fuzz_check(st != MOTET_INTERNAL && st != MOTET_IO, "the file is to blame for a box");
+    if (whole) fuzz_check(st == MOTET_OK, "a part of what is readable is readable");
+    for (int64_t k = 0; whole && k < elements; k++) {
+        int64_t place = 0;
+        for (int i = 0; i < info->axes; i++) place = place * info->shape[i] + first[i] + index[i];
+        fuzz_check(!memcmp(box + (size_t)k * element, whole + (size_t)place * element, element),
+                   "a box is a part of the whole");
+        for (int i = info->axes - 1; i >= 0 && ++index[i] == count[i]; i--) index[i] = 0;
+    }
+    free(box);
+}
+
 static inline void fuzz_rows(motet_store *store)
 {
     motet_store_info info;
@@ -40,16 +69,13 @@ static inline void fuzz_rows(motet_store *store)
     motet_store_read(store, last, rows, MOTET_F32, once);
     const motet_status st = motet_store_read(store, 0, rows, info.type, once);
     motet_status by_row = MOTET_OK;
-    const size_t bytes = row / 8 *
-                         (info.type == MOTET_F64 || info.type == MOTET_I64   ? 8
-                          : info.type == MOTET_F32 || info.type == MOTET_I32 ? 4
-                          : info.type == MOTET_U8                            ? 1
-                                                                             : 2);
+    const size_t element = kind_bytes(kind_of_type(info.type)), bytes = row / 8 * element;
     for (int64_t i = 0; i < rows && by_row == MOTET_OK; i++)
         by_row = motet_store_read(store, i, 1, info.type, again + (size_t)i * bytes);
     fuzz_check(st == by_row, "rows one by one answer like rows at once");
     if (st == MOTET_OK)
         fuzz_check(!memcmp(once, again, (size_t)rows * bytes), "two readings agree");
+    fuzz_box(store, &info, rows, element, st == MOTET_OK ? once : NULL);
     free(once);
     free(again);
 }
