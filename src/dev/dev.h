@@ -25,11 +25,20 @@ typedef struct dev_memory {
 typedef enum dev_memory_kind { DEV_DEVICE, DEV_PINNED, DEV_HOST } dev_memory_kind;
 typedef enum dev_health { DEV_HEALTH_OK, DEV_HEALTH_LOST, DEV_HEALTH_GONE } dev_health;
 
+/* A range of memory, or `rows` ranges of `bytes` bytes that begin `pitch` bytes apart (0 rows: one). */
 typedef struct dev_access {
     const void *data;
     size_t bytes;
     int writes;
+    size_t rows, pitch;
 } dev_access;
+
+/* A box that is cut along an inner axis: rows of `bytes` bytes, which begin so many bytes apart. */
+typedef struct dev_rows {
+    void *to;
+    const void *from;
+    size_t bytes, rows, to_pitch, from_pitch;
+} dev_rows;
 
 typedef struct dev_launch {
     const k_kernel *kernel;
@@ -62,6 +71,7 @@ typedef struct dev_table {
     motet_status (*event_poll)(dev_event *event);
     motet_status (*stream_wait)(dev_stream *stream, dev_event *event);
     motet_status (*copy)(dev_stream *stream, void *to, const void *from, size_t bytes);
+    motet_status (*copy_rows)(dev_stream *stream, const dev_rows *rows);
     motet_status (*fill)(dev_stream *stream, void *to, unsigned char byte, size_t bytes);
     motet_status (*launch)(dev_stream *stream, const dev_launch *launch);
     dev_health (*health)(dev *device);
@@ -72,6 +82,15 @@ typedef struct dev_table {
     /* Items computed by each thread since the device was opened, at most `room` of them; answers
      * how many threads there are (0: the device does not tell). */
     int (*share)(dev *device, int64_t *items, int room);
+    /* From now on the streams of `device` may copy from and to the memory of `other`, a device of the
+     * same back end. DECLINED: they cannot, the way goes through the host. */
+    motet_status (*peer)(dev *device, dev *other);
+    /* For checks; neither fails, both may do nothing. `memory_name` says what memory is for; the text lives
+     * as long. `host_access`: the caller now reads or writes host memory that commands use, too. */
+    void (*memory_name)(dev *device, const dev_memory *memory, const char *text);
+    void (*host_access)(dev *device, const void *data, size_t bytes, int writes);
+    /* Once for a context, when all its devices are closed: gives back what the back end kept for it. */
+    void (*end)(motet_context *context);
 } dev_table;
 
 /* A device begins with its table, so that generic code can find it. */
@@ -80,6 +99,7 @@ struct dev {
     motet_context *context;
     int index; /* in the context's device set */
     uint64_t epoch;
+    int host_visible; /* kernels reach all host memory in place: nothing needs copying */
 };
 
 extern const dev_table dev_cpu;

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "dev/registry.h"
 
 static motet_status open_one(motet_context *c, const dev_table *table, int index)
 {
@@ -23,16 +24,35 @@ static motet_status open_one(motet_context *c, const dev_table *table, int index
         return fail(c, MOTET_DEVICE_ERROR,
                     "%s computes wrongly: the health kernel gave other bits than expected",
                     one->info.name);
+    for (int i = 0; i < one->device->index; i++)
+        if (!strcmp(all->set[i].info.name, one->info.name))
+            return fail(c, MOTET_BAD_ARGUMENT, "devices names %s twice", one->info.name);
     return MOTET_OK;
+}
+
+/* Names with commas between them. */
+static motet_status open_all(motet_context *c, const char *names)
+{
+    for (const char *at = names;;) {
+        const size_t length = strcspn(at, ",");
+        int index;
+        const dev_table *table = dev_find(at, length, &index);
+        if (!table)
+            return fail(c, MOTET_BAD_ARGUMENT, "devices is \"%s\", expected cpu or auto", names);
+        if (c->devices->count == RT_DEVICES)
+            return fail(c, MOTET_BAD_ARGUMENT, "devices names more than %d devices", RT_DEVICES);
+        TRY(open_one(c, table, index));
+        at += length;
+        if (!*at++) return MOTET_OK;
+    }
 }
 
 motet_status rt_devices_open(motet_context *c, const char *names)
 {
-    if (names && strcmp(names, "cpu") != 0 && strcmp(names, "auto") != 0)
-        return fail(c, MOTET_BAD_ARGUMENT, "devices is \"%s\", expected cpu or auto", names);
+    if (!names || !strcmp(names, "auto")) names = "cpu";
     c->devices = mem_new(c, rt_devices);
     if (!c->devices) return fail(c, MOTET_NO_MEMORY, "no memory for the device set");
-    const motet_status st = open_one(c, &dev_cpu, 0);
+    const motet_status st = open_all(c, names);
     if (st != MOTET_OK) rt_devices_close(c);
     return st;
 }
@@ -45,6 +65,7 @@ void rt_devices_close(motet_context *c)
         one->device->table->close(one->device);
         mem_free(c, one->baseline);
     }
+    dev_end(c);
     mem_free(c, c->devices);
     c->devices = NULL;
 }

@@ -6,6 +6,8 @@
 
 #include "dev/dev.h"
 
+enum { RT_DEVICES = 8 };
+
 typedef struct rt_device {
     dev *device;
     motet_device_info info;     /* as it was when the device was opened */
@@ -15,7 +17,7 @@ typedef struct rt_device {
 
 typedef struct rt_devices {
     int count;
-    rt_device set[8];
+    rt_device set[RT_DEVICES];
 } rt_devices;
 
 /* Opens what the context's options name. On failure nothing stays open. */

@@ -224,11 +224,12 @@ static dev_access access_of(const rt_port *p, const rt_view *v)
 {
     int64_t last = 0;
     for (int i = 0; i < p->array->axes; i++) {
-        if (v->count[i] == 0) return (dev_access){v->data, 0, 0};
+        if (v->count[i] == 0) return (dev_access){.data = v->data};
         last += (v->count[i] - 1) * v->stride[i];
     }
-    return (dev_access){v->data, (size_t)(last + 1) * motet_type_bytes(p->array->type),
-                        p->access != RT_READ};
+    return (dev_access){.data = v->data,
+                        .bytes = (size_t)(last + 1) * motet_type_bytes(p->array->type),
+                        .writes = p->access != RT_READ};
 }
 
 static motet_status enqueue_chunk(run *r, int64_t number)
@@ -396,6 +397,9 @@ motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)
         if (__builtin_mul_overflow(r.chunks, r.pieces[i], &r.chunks))
             return fail(c, MOTET_BAD_ARGUMENT, "%s: more than 2^63 chunks", op->name);
     }
+    if (!r.on->device->host_visible)
+        return fail(c, MOTET_DECLINED, "%s: %s does not reach arrays in host memory", op->name,
+                    r.on->info.name);
     TRY(report_operation_begin(c, op->name));
     if (r.chunks > 0) {
         const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */

@@ -40,7 +40,7 @@ static motet_status open_device(motet_context *c, int index, dev **out)
                     motet_isa_text(asked), motet_isa_text(isa_best()));
     cpu_device *d = mem_new(c, cpu_device);
     if (!d) return fail(c, MOTET_NO_MEMORY, "cpu: no memory to open the device");
-    d->base = (dev){.table = &dev_cpu, .context = c, .epoch = 1};
+    d->base = (dev){.table = &dev_cpu, .context = c, .epoch = 1, .host_visible = 1};
     d->threads = c->options.threads ? c->options.threads : thread_processors();
     d->isa_named = asked == MOTET_ISA_AUTO ? isa_best() : asked;
     d->isa = isa_index(d->isa_named);
@@ -138,6 +138,30 @@ static int share(dev *device, int64_t *items, int room)
     return d->threads;
 }
 
+/* There is one cpu device, and its memory is the host's. */
+static motet_status peer(dev *device, dev *other)
+{
+    return device == other ? MOTET_OK
+                           : fail(device->context, MOTET_DECLINED, "cpu: no other device is its peer");
+}
+
+static void memory_name(dev *device, const dev_memory *memory, const char *text)
+{
+    (void)device;
+    (void)memory;
+    (void)text;
+}
+
+static void host_access(dev *device, const void *data, size_t bytes, int writes)
+{
+    (void)device;
+    (void)data;
+    (void)bytes;
+    (void)writes;
+}
+
+static void end(motet_context *c) { (void)c; }
+
 const dev_table dev_cpu = {
     .name = "cpu",
     .count = count,
@@ -156,10 +180,15 @@ const dev_table dev_cpu = {
     .event_poll = cpu_event_poll,
     .stream_wait = cpu_stream_wait,
     .copy = cpu_copy,
+    .copy_rows = cpu_copy_rows,
     .fill = cpu_fill,
     .launch = cpu_launch,
     .health = health,
     .progress = cpu_progress,
     .doze = cpu_doze,
     .share = share,
+    .peer = peer,
+    .memory_name = memory_name,
+    .host_access = host_access,
+    .end = end,
 };

@@ -21,7 +21,7 @@ struct dev_event {
     uint64_t recorded, reached; /* serial numbers of its records */
 };
 
-typedef enum command_kind { LAUNCH, COPY, FILL, RECORD, WAIT } command_kind;
+typedef enum command_kind { LAUNCH, COPY, COPY_ROWS, FILL, RECORD, WAIT } command_kind;
 
 typedef struct command {
     thread_job job; /* first: a job is its command */
@@ -37,6 +37,8 @@ typedef struct command {
     const char *from;
     unsigned char byte;
     size_t bytes;
+    /* COPY_ROWS, with to, from and bytes of a row */
+    size_t to_pitch, from_pitch;
     /* RECORD, WAIT */
     dev_event *event;
     uint64_t serial;
@@ -160,6 +162,15 @@ static void move_work(void *user, int worker, int64_t begin, int64_t end)
     const size_t until = (size_t)end * COPY_RANGE < k->bytes ? (size_t)end * COPY_RANGE : k->bytes;
     if (k->kind == COPY) memcpy(k->to + from, k->from + from, until - from);
     else memset(k->to + from, k->byte, until - from);
+}
+
+/* Items are rows. */
+static void rows_work(void *user, int worker, int64_t begin, int64_t end)
+{
+    (void)worker;
+    const command *k = user;
+    for (size_t i = (size_t)begin; i < (size_t)end; i++)
+        memcpy(k->to + i * k->to_pitch, k->from + i * k->from_pitch, k->bytes);
 }
 
 /* A command with `extra` bytes behind it, 64-byte aligned. */
@@ -327,6 +338,25 @@ static motet_status move(dev_stream *s, command_kind kind, void *to, const void 
 motet_status cpu_copy(dev_stream *s, void *to, const void *from, size_t bytes)
 {
     return move(s, COPY, to, from, 0, bytes);
+}
+
+motet_status cpu_copy_rows(dev_stream *s, const dev_rows *r)
+{
+    if (r->bytes == 0 || r->rows == 0 || r->to == r->from) return MOTET_OK;
+    command *k = command_new(s, COPY_ROWS, 0);
+    if (!k) return MOTET_NO_MEMORY;
+    k->to = r->to;
+    k->from = r->from;
+    k->bytes = r->bytes;
+    k->to_pitch = r->to_pitch;
+    k->from_pitch = r->from_pitch;
+    k->job = (thread_job){.work = rows_work,
+                          .done = done,
+                          .user = k,
+                          .items = (int64_t)r->rows,
+                          .grain = (int64_t)(r->bytes < COPY_RANGE ? COPY_RANGE / r->bytes : 1)};
+    enqueue(k);
+    return MOTET_OK;
 }
 
 motet_status cpu_fill(dev_stream *s, void *to, unsigned char byte, size_t bytes)

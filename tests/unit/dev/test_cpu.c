@@ -271,6 +271,48 @@ static void copies_and_fills_are_exact(void **state)
     without_device(c, d);
 }
 
+/* Boxes move row by row, whatever the pitches, and what lies between the rows stays. */
+static void rows_are_copied_exactly(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000, PITCH = 900 };
+    dev *d;
+    motet_context *c = with_device(3, &d);
+    dev_stream *s;
+    assert_ok(c, CPU->stream_create(d, &s));
+    unsigned char *x = malloc(ROWS * PITCH), *y = malloc(ROWS * PITCH);
+    for (size_t i = 0; i < ROWS * PITCH; i++) x[i] = (unsigned char)(i * 31 + i / PITCH);
+    static const size_t widths[] = {0, 1, 7, 500, PITCH};
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        memset(y, 0xee, ROWS * PITCH);
+        const size_t from_pitch = widths[w] < 600 ? 600 : PITCH;
+        assert_ok(c, CPU->copy_rows(s, &(dev_rows){y, x, widths[w], ROWS, PITCH, from_pitch}));
+        wait_empty(d, s);
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t j = 0; j < PITCH; j++)
+                if (y[i * PITCH + j] != (j < widths[w] ? x[i * from_pitch + j] : 0xee))
+                    fail_msg("row %zu, byte %zu of rows of %zu", i, j, widths[w]);
+    }
+    free(x);
+    free(y);
+    CPU->stream_free(s);
+    without_device(c, d);
+}
+
+/* One cpu device: its own peer and nobody else's; it sees the host's memory. */
+static void the_cpu_needs_no_peer(void **state)
+{
+    (void)state;
+    dev *d, *other;
+    motet_context *c = with_device(1, &d);
+    assert_ok(c, CPU->open(c, 0, &other));
+    assert_ok(c, CPU->peer(d, d));
+    assert_status(c, CPU->peer(d, other), MOTET_DECLINED);
+    assert_true(d->host_visible);
+    CPU->close(other);
+    without_device(c, d);
+}
+
 typedef struct scratch_args {
     size_t bytes;
     atomic_int *wrong;
@@ -568,6 +610,8 @@ int main(void)
                                        cmocka_unit_test(waiting_holds_a_stream_back),
                                        cmocka_unit_test(polling_tells_and_never_waits),
                                        cmocka_unit_test(copies_and_fills_are_exact),
+                                       cmocka_unit_test(rows_are_copied_exactly),
+                                       cmocka_unit_test(the_cpu_needs_no_peer),
                                        cmocka_unit_test(scratch_is_private),
                                        cmocka_unit_test(dropping_forgets_what_has_not_begun),
                                        cmocka_unit_test(handles_may_be_freed_early),

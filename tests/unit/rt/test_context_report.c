@@ -148,10 +148,27 @@ static void devices_are_listed(void **state)
     }
 }
 
+/* Device lists that name nothing, too much or one twice are refused, and leave nothing open. */
+static void wrong_device_lists_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"",      "tpu",   "cpu,",    ",cpu",   "cpu,cpu", "cpu:1",
+                                        "cpu:x", "cpux",  "cpu:",    "cpu,auto", "cpu:99999999999"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        motet_context_options o;
+        motet_context_options_init(&o);
+        o.devices = names[i];
+        motet_context *c = NULL;
+        if (motet_context_create(&o, &c) != MOTET_BAD_ARGUMENT) fail_msg("\"%s\"", names[i]);
+        assert_null(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_report_shows_every_thread),
                                        cmocka_unit_test(operations_and_reset),
-                                       cmocka_unit_test(devices_are_listed)};
+                                       cmocka_unit_test(devices_are_listed),
+                                       cmocka_unit_test(wrong_device_lists_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
