@@ -41,6 +41,12 @@ for folder in src/*/; do
         [ -n "$target" ] || continue
         case $target in
         base/number.h) [ "$area" = cli ] && continue ;;
+        base/context.h)
+            case $file in
+            src/base/* | src/rt/* | src/dev/*) ;;
+            *) complain "$file" "$line" "$target" "only base, dev and rt look inside a context" ;;
+            esac
+            ;;
         */*) ;;
         *) # beside the file itself
             [ -e "$(dirname "$file")/$target" ] || complain "$file" "$line" "$target" "no such file beside it"

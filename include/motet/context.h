@@ -38,7 +38,8 @@ typedef enum motet_log_level {
     MOTET_LOG_DEBUG
 } motet_log_level;
 
-/* `component` is the part that speaks ("ct.scan"); `text` one line without a line end. */
+/* `component` is the part that speaks ("ct.scan"); `text` one line without a line end. A warning with
+ * the same text is given once until motet_context_report_reset. */
 typedef void motet_log_fn(motet_log_level level, const char *component, const char *text,
                           void *user);
 

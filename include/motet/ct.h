@@ -84,14 +84,19 @@ MOTET_API motet_status motet_ct_filter(motet_ct_geometry *geometry,
 /* Filtered back-projection: the volume's attenuation per length unit. Views are weighted by the angle
  * they stand for (half the distance to their neighbours modulo pi), so uneven and > 180 degree
  * scans are right; a missing wedge is warned about. Filtered views are interpolated linearly between
- * columns, or averaged over voxels larger than columns. `options` may be NULL. */
+ * columns, or averaged over voxels larger than columns. `options` may be NULL. BAD_SHAPE; BAD_ARGUMENT:
+ * as for motet_ct_filter; NO_MEMORY; CANCELLED. */
 MOTET_API motet_status motet_ct_fbp(motet_ct_geometry *geometry,
                                     const motet_ct_filter_options *options,
                                     const motet_array *sinogram, motet_array *volume);
 
 /* Rotation axis from a sinogram (view, u, v) of at least about 180 degrees: 0-based column, searched
- * for between a tenth and nine tenths of the width. `quality` in [0, 1] is how far the best centre
- * stands out; below 0.02 it is a guess, which is warned about (a flat sinogram: the middle, 0). */
+ * for between a tenth and nine tenths of the width. `angles`: radians, one per view. `quality` in [0, 1]
+ * is how far the best centre stands out; below 0.02 it is a guess, which is warned about (a flat
+ * sinogram: the middle, 0). From mirrored views where the scan holds them, else from the part of the
+ * sinogram's spectrum that a consistent one leaves empty (Vo and others, Opt. Express 22:19078, 2014).
+ * BAD_SHAPE: not float32 with three axes that are not empty; BAD_ARGUMENT: an angle that is not finite
+ * or beyond 1e6; NO_MEMORY. */
 MOTET_API motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
                                             const double *angles, double *centre,
                                             double *quality);
@@ -118,7 +123,9 @@ typedef struct motet_ct_scan_info {
 
 MOTET_API void motet_ct_scan_options_init(motet_ct_scan_options *options);
 /* HDF5: /exchange/{data,data_white,data_dark,theta} or NXtomo with image_key. Other stores: (view, v, u)
- * for TIFF, MHA and HDF5, (view, u, v) for NPY. `options` may be NULL. */
+ * for TIFF, MHA and HDF5, (view, u, v) for NPY. `options` may be NULL. As motet_store_open, and:
+ * NOT_FOUND: no angles; BAD_DATA: no flats, an angle that is no number; BAD_SHAPE: angles, flats or
+ * darks that do not fit the views. Warns of a guessed unit of angles, no darks, dead pixels. */
 MOTET_API motet_status motet_ct_scan_open(motet_context *context, const char *path,
                                           const motet_ct_scan_options *options,
                                           motet_ct_scan **out);
@@ -128,7 +135,9 @@ MOTET_API const double *motet_ct_scan_angles(const motet_ct_scan *scan);
 /* Line integrals of detector rows [first, first + rows) as a sinogram (view, u, v): -log of
  * (data - dark) / (flat - dark), the ratio clamped from below to 2^-20; values clamped are counted
  * and warned about. NaN and infinite counts are taken as blocked rays; a pixel that is dead in the
- * flats takes the line integrals of the nearest live pixels of its row, weighted by distance. */
+ * flats takes the line integrals of the nearest live pixels of its row, weighted by distance.
+ * BAD_SHAPE, BAD_ARGUMENT (rows that the scan has not), IO, BAD_DATA (the file is cut short), NO_MEMORY,
+ * CANCELLED; the sinogram is then untouched, unless it is MOTET_WRITE_DIRECT. */
 MOTET_API motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first,
                                           motet_array *sinogram);
 MOTET_API void motet_ct_scan_free(motet_ct_scan *scan);
@@ -158,9 +167,13 @@ typedef struct motet_ct_recon_result {
 
 MOTET_API void motet_ct_recon_options_init(motet_ct_recon_options *options);
 /* Receives each finished slab in ascending order: `rows` slices of (ny, nx) from row `first` of
- * the volume. Any status but MOTET_OK ends the run with that status. */
+ * the volume, on the thread that called motet_ct_recon. Any status but MOTET_OK ends the run with that
+ * status; slabs received before are whole. */
 typedef motet_status motet_ct_slab_fn(int64_t first, int64_t rows, const float *slices,
                                       void *user);
+/* `options`, `slab` and `result` may be NULL. Slices are counted from first_row, values are per unit of
+ * pitch. BAD_ARGUMENT names the option; OVER_BUDGET: not one row fits the context's host_memory;
+ * NO_MEMORY, IO, BAD_DATA, CANCELLED; `result` is then untouched. */
 MOTET_API motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_options *options,
                                       motet_ct_slab_fn *slab, void *user,
                                       motet_ct_recon_result *result);
@@ -180,12 +193,14 @@ typedef struct motet_ct_simulate_options {
 
 MOTET_API void motet_ct_simulate_options_init(motet_ct_simulate_options *options);
 /* Writes a DataExchange HDF5 scan of a Shepp-Logan head (exact chords of ellipses; the scale changes from row to row), as
- * uint16 counts with gain, dark current and Poisson noise. */
+ * uint16 counts with gain, dark current and Poisson noise (L. A. Shepp, B. F. Logan, IEEE Trans. Nucl.
+ * Sci. 21(3):21, 1974). `options` may be NULL. BAD_ARGUMENT names the option; else as motet_store_create. */
 MOTET_API motet_status motet_ct_simulate(motet_context *context,
                                          const motet_ct_simulate_options *options,
                                          const char *path, int overwrite);
 /* The same phantom as attenuation per mm on the grid of a reconstruction: the known answer.
- * volume (rows, ny, nx), sampled at voxel centres averaged over 4 x 4 points. */
+ * volume (rows, ny, nx), sampled at voxel centres averaged over 4 x 4 points; voxel in mm. BAD_SHAPE;
+ * BAD_ARGUMENT: an option, or a voxel that is not positive. */
 MOTET_API motet_status motet_ct_simulate_truth(motet_context *context,
                                                const motet_ct_simulate_options *options,
                                                double voxel, motet_array *volume);

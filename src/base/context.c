@@ -39,8 +39,14 @@ void motet_context_options_init(motet_context_options *options)
 }
 
 /* There is no context yet that could hold the reason: the log is told. */
-static motet_status refuse(const motet_context_options *o, motet_status status, const char *text)
+__attribute__((format(printf, 3, 4))) static motet_status
+refuse(const motet_context_options *o, motet_status status, const char *format, ...)
 {
+    char text[200];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
     if (o->log) o->log(MOTET_LOG_ERROR, "context", text, o->log_user);
     return status;
 }
@@ -54,16 +60,20 @@ motet_status context_begin(const motet_context_options *given, motet_context **o
         options = *given;
     }
     if (!options.allocator.allocate != !options.allocator.release)
-        return refuse(&options, MOTET_BAD_ARGUMENT, "allocate and release come together");
+        return refuse(&options, MOTET_BAD_ARGUMENT,
+                      "allocator: %s is NULL, expected both or neither",
+                      options.allocator.allocate ? "release" : "allocate");
     if (!options.allocator.allocate)
         options.allocator = (motet_allocator){system_allocate, system_release, NULL};
     if (!options.clock.now) options.clock = (motet_clock){system_now, NULL};
     if (options.threads < 0 || options.threads > 4096)
-        return refuse(&options, MOTET_BAD_ARGUMENT, "threads is not between 0 and 4096");
-    if (options.chunk < 0) return refuse(&options, MOTET_BAD_ARGUMENT, "chunk is negative");
+        return refuse(&options, MOTET_BAD_ARGUMENT, "threads is %d, expected 0 to 4096",
+                      options.threads);
+    if (options.chunk < 0)
+        return refuse(&options, MOTET_BAD_ARGUMENT, "chunk is %lld, expected at least 0",
+                      (long long)options.chunk);
 
-    motet_context *c =
-        options.allocator.allocate(sizeof *c, options.allocator.user);
+    motet_context *c = options.allocator.allocate(sizeof *c, options.allocator.user);
     if (!c) return refuse(&options, MOTET_NO_MEMORY, "no memory for a context");
     memset(c, 0, sizeof *c);
     c->options = options;
@@ -72,7 +82,7 @@ motet_status context_begin(const motet_context_options *given, motet_context **o
     c->error.chunk = -1;
     if (pthread_mutex_init(&c->lock, NULL)) {
         options.allocator.release(c, sizeof *c, options.allocator.user);
-        return MOTET_NO_MEMORY;
+        return refuse(&options, MOTET_NO_MEMORY, "the system gives no lock");
     }
     const motet_status st = report_create(c, &c->report);
     if (st != MOTET_OK) {

@@ -1,4 +1,4 @@
-/* The context's inside. Only base and rt look in here; the rest uses fail.h, mem.h, log.h. */
+/* The context's inside. Only base, dev and rt look in here; the rest uses fail.h, mem.h, log.h. */
 #ifndef MOTET_BASE_CONTEXT_H
 #define MOTET_BASE_CONTEXT_H
 

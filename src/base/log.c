@@ -32,8 +32,8 @@ void log_warning(motet_context *c, const char *component, const char *format, ..
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    report_warning(c, text);
-    if (c->options.log) c->options.log(MOTET_LOG_WARNING, component, text, c->options.log_user);
+    const int first = report_warning(c, text);
+    if (first && c->options.log) c->options.log(MOTET_LOG_WARNING, component, text, c->options.log_user);
 }
 
 log_phase log_phase_begin(motet_context *c, const char *name, int64_t total)

@@ -6,7 +6,7 @@
 
 void log_text(motet_context *context, motet_log_level level, const char *component,
               const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* A warning is logged and kept for the report. */
+/* A warning is kept for the report, and logged the first time: a run may come by many times. */
 void log_warning(motet_context *context, const char *component, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

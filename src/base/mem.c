@@ -55,6 +55,19 @@ void *mem_zero(motet_context *c, size_t bytes)
     return block;
 }
 
+int64_t mem_bound(const motet_context *c)
+{
+    const uint64_t bound = c->options.host_memory;
+    return bound && bound < INT64_MAX ? (int64_t)bound : INT64_MAX;
+}
+
+int64_t mem_left(const motet_context *c)
+{
+    const int64_t bound = mem_bound(c);
+    const uint64_t held = atomic_load(&c->held);
+    return bound == INT64_MAX ? bound : held < (uint64_t)bound ? bound - (int64_t)held : 0;
+}
+
 int mem_product(int64_t count, size_t element, size_t *bytes)
 {
     if (count < 0) return 0;

@@ -18,6 +18,10 @@ char *mem_format(motet_context *context, const char *format, ...)
 #define mem_new(context, type) ((type *)mem_zero((context), sizeof(type)))
 #define mem_array(context, type, count) ((type *)mem_zero_array((context), (count), sizeof(type)))
 
+/* The context's bound on memory and what is left of it; INT64_MAX both when there is none. */
+int64_t mem_bound(const motet_context *context);
+int64_t mem_left(const motet_context *context);
+
 /* count * element in *bytes; 0 if it would pass 2^63 - 1 or count is negative. */
 int mem_product(int64_t count, size_t element, size_t *bytes);
 

@@ -55,7 +55,7 @@ void report_reset(motet_context *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-void report_warning(motet_context *c, const char *text)
+int report_warning(motet_context *c, const char *text)
 {
     pthread_mutex_lock(&c->lock);
     struct report *r = c->report;
@@ -67,6 +67,7 @@ void report_warning(motet_context *c, const char *text)
         else r->further++;
     }
     pthread_mutex_unlock(&c->lock);
+    return !known;
 }
 
 static operation *find(struct report *r, const char *name)

@@ -31,6 +31,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "kern/exact.h"
 #include "rt/array.h"
 
@@ -247,8 +248,8 @@ static motet_status check(motet_context *context, const motet_array *sinogram, c
     return MOTET_OK;
 }
 
-motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
-                                  const double *angles, double *centre, double *quality)
+static motet_status find_centre(motet_context *context, const motet_array *sinogram,
+                                const double *angles, double *centre, double *quality)
 {
     TRY(check(context, sinogram, angles));
     finder f = {.context = context,
@@ -294,5 +295,14 @@ motet_status motet_ct_find_centre(motet_context *context, const motet_array *sin
     *quality = result.quality;
 out:
     finder_end(&f);
+    return st;
+}
+
+motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
+                                  const double *angles, double *centre, double *quality)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = find_centre(context, sinogram, angles, centre, quality);
+    thread_float_leave(former);
     return st;
 }

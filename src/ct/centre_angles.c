@@ -4,14 +4,11 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "kern/convert.h"
 
 double centre_modulo(double a, double period)
 {
-    double turns = a / period;
-    /* floor without libm; angles are checked to be below 1e6 turns */
-    double whole = (double)(int64_t)turns;
-    if (whole > turns) whole -= 1.0;
-    double rest = a - whole * period;
+    double rest = a - k_floor(a / period) * period;
     if (rest < 0.0) rest += period;
     if (rest >= period) rest -= period;
     return rest;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "ct/filter.h"
 #include "ct/geometry.h"
 #include "rt/array.h"
@@ -36,8 +37,8 @@ out:
     return st;
 }
 
-motet_status motet_ct_fbp(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
-                          const motet_array *sinogram, motet_array *volume)
+static motet_status fbp(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
+                        const motet_array *sinogram, motet_array *volume)
 {
     motet_ct_geometry *g = geometry;
     motet_status st = MOTET_OK;
@@ -56,5 +57,14 @@ out:
     motet_array_free(means.views);
     motet_array_free(scale);
     motet_array_free(filtered);
+    return st;
+}
+
+motet_status motet_ct_fbp(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
+                          const motet_array *sinogram, motet_array *volume)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = fbp(geometry, options, sinogram, volume);
+    thread_float_leave(former);
     return st;
 }

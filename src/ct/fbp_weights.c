@@ -1,11 +1,11 @@
 /* The angle that each view of a scan stands for. */
 #include "ct/geometry.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "kern/exact.h"
 
 static const double pi = 3.14159265358979323846;
 static const double same_direction = 1e-6;            /* radians */
@@ -33,7 +33,7 @@ static int ascending_real(const void *a, const void *b)
 /* [0, pi); what is as good as pi is 0, so that the views at both ends of a half turn meet. */
 static double modulo_pi(double angle)
 {
-    double r = angle - pi * floor(angle / pi);
+    double r = angle - pi * k_floor(angle / pi);
     if (r < 0.0) r += pi;
     return r >= pi - same_direction ? 0.0 : r;
 }

@@ -6,10 +6,9 @@
  * by the window. */
 #include "ct/filter.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "ct/fft.h"
 #include "ct/filter_fast.h"
 #include "ct/geometry.h"
@@ -174,10 +173,20 @@ motet_status ct_filter_scaled(motet_ct_geometry *g, const motet_ct_filter_option
     return st;
 }
 
-motet_status motet_ct_filter(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
-                             const motet_array *sinogram, motet_array *filtered)
+static motet_status filter_sinogram(motet_ct_geometry *geometry,
+                                    const motet_ct_filter_options *options,
+                                    const motet_array *sinogram, motet_array *filtered)
 {
     TRY(ct_check_sinogram(geometry, sinogram, "sinogram"));
     TRY(ct_check_sinogram(geometry, filtered, "filtered"));
     return ct_filter_scaled(geometry, options, NULL, sinogram, filtered);
+}
+
+motet_status motet_ct_filter(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
+                             const motet_array *sinogram, motet_array *filtered)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = filter_sinogram(geometry, options, sinogram, filtered);
+    thread_float_leave(former);
+    return st;
 }

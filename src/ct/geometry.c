@@ -1,15 +1,13 @@
 /* Geometries: checking what the caller says, and the table of views that the kernels read. */
 #include "ct/geometry.h"
 
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "kern/exact.h"
 
 static const double pi = 3.14159265358979323846;
@@ -22,10 +20,10 @@ void ct_direction(double angle, double *cosine, double *sine)
 {
     double c = k_cos(angle), s = k_sin(angle);
     const double small = 0x1p-40; /* moves a ray by less than 2^-20 columns in 2^20 */
-    if (fabs(c) < small) {
+    if (k_abs(c) < small) {
         c = 0.0;
         s = s < 0.0 ? -1.0 : 1.0;
-    } else if (fabs(s) < small) {
+    } else if (k_abs(s) < small) {
         s = 0.0;
         c = c < 0.0 ? -1.0 : 1.0;
     }
@@ -57,7 +55,7 @@ void motet_ct_parallel_init(motet_ct_parallel *parallel)
     memset(parallel, 0, sizeof *parallel);
     parallel->size = sizeof *parallel;
     parallel->pitch = 1.0;
-    parallel->centre = NAN;
+    parallel->centre = k_nan();
 }
 
 static motet_status check_size(motet_context *c, const char *name, int64_t value, int64_t least)
@@ -70,7 +68,7 @@ static motet_status check_size(motet_context *c, const char *name, int64_t value
 static motet_status check_length(motet_context *c, const char *name, double value, int zero)
 {
     char text[NUMBER_TEXT];
-    if (isfinite(value) && (value > 0.0 || (zero && value == 0.0))) return MOTET_OK;
+    if (k_is_finite(value) && (value > 0.0 || (zero && value == 0.0))) return MOTET_OK;
     return fail(c, MOTET_BAD_ARGUMENT, "%s is %s, expected a positive length", name,
                 number_text(value, text));
 }
@@ -110,12 +108,13 @@ static motet_status check(motet_context *c, const motet_ct_parallel *p)
                     number_text(ratio, text));
     if (!p->angles) return fail(c, MOTET_BAD_ARGUMENT, "angles is NULL");
     for (int64_t k = 0; k < p->views; k++)
-        if (!isfinite(p->angles[k]) || fabs(p->angles[k]) > 1e6)
+        if (!(k_abs(p->angles[k]) <= 1e6))
             return fail(c, MOTET_BAD_ARGUMENT,
                         "angle %lld is %s, expected a finite number of radians below 1e6",
                         (long long)k, number_text(p->angles[k], text));
     const double widths = 10.0 * (double)p->columns;
-    if (!isnan(p->centre) && !(p->centre >= -widths && p->centre <= widths + (double)p->columns))
+    if (p->centre == p->centre &&
+        !(p->centre >= -widths && p->centre <= widths + (double)p->columns))
         return fail(
             c, MOTET_BAD_ARGUMENT,
             "centre is %s, expected a column within 10 widths (%lld columns) of the detector",
@@ -123,8 +122,8 @@ static motet_status check(motet_context *c, const motet_ct_parallel *p)
     return MOTET_OK;
 }
 
-motet_status motet_ct_geometry_parallel(motet_context *context, const motet_ct_parallel *parallel,
-                                        motet_ct_geometry **out)
+static motet_status make_parallel(motet_context *context, const motet_ct_parallel *parallel,
+                                  motet_ct_geometry **out)
 {
     motet_status st = MOTET_OK;
     const motet_ct_parallel *p = parallel;
@@ -141,7 +140,7 @@ motet_status motet_ct_geometry_parallel(motet_context *context, const motet_ct_p
     g->grid.ny = p->ny ? p->ny : p->columns;
     g->grid.middle_x = 0.5 * (double)(g->grid.nx - 1);
     g->grid.middle_y = 0.5 * (double)(g->grid.ny - 1);
-    g->grid.centre = isnan(p->centre) ? 0.5 * (double)(p->columns - 1) : p->centre;
+    g->grid.centre = p->centre == p->centre ? p->centre : 0.5 * (double)(p->columns - 1);
 
     g->angles = mem_array(context, double, p->views);
     if (!g->angles) {
@@ -155,6 +154,15 @@ motet_status motet_ct_geometry_parallel(motet_context *context, const motet_ct_p
     return MOTET_OK;
 out:
     motet_ct_geometry_free(g);
+    return st;
+}
+
+motet_status motet_ct_geometry_parallel(motet_context *context, const motet_ct_parallel *parallel,
+                                        motet_ct_geometry **out)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = make_parallel(context, parallel, out);
+    thread_float_leave(former);
     return st;
 }
 

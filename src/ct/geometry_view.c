@@ -1,8 +1,9 @@
 /* Entries of the table of views that the kernels read (geometry.k.h). */
 #include "ct/geometry.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "kern/convert.h"
 
 /* Slope of a chord per column where rays run along an axis: finite, so that a ray in the face of
  * two voxels, or within 2^-17 columns of it, is shared by both. */
@@ -24,13 +25,13 @@ static ct_view entry(double cosine, double sine, double ratio, double half, doub
     view.middle = (float)(0.5 + (half - (double)view.half) * slope);
     view.chord = (float)height;
     view.reach = (float)(width + margin - 0.5);
-    view.taps = (int32_t)ceil(2 * (width + margin));
+    view.taps = -k_to_i32_f64(k_floor(-2 * (width + margin)));
     return view;
 }
 
 ct_view ct_view_of(double cosine, double sine, double pitch, double voxel)
 {
-    const double ratio = voxel / pitch, c = fabs(cosine), s = fabs(sine);
+    const double ratio = voxel / pitch, c = k_abs(cosine), s = k_abs(sine);
     const double most = c > s ? c : s, least = c > s ? s : c;
     const double slope = ratio * least * steepest > 1.0 ? 1.0 / (ratio * least) : steepest;
     const double margin = 0x1p-11 * (ratio > 1.0 ? ratio : 1.0); /* above float32's errors */

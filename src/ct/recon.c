@@ -6,12 +6,13 @@
  * thick as memory allows. */
 #include <string.h>
 
-#include "base/context.h" /* for the bound on host memory */
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "ct/scan.h"
+#include "kern/bits.h"
 #include "kern/digest.h"
 #include "rt/array.h"
 
@@ -19,7 +20,7 @@ enum { CENTRE_ROWS = 8, SLAB_BYTES = 512 << 20, SLAB_ROUND = 16 };
 
 void motet_ct_recon_options_init(motet_ct_recon_options *options)
 {
-    *options = (motet_ct_recon_options){.size = sizeof *options, .centre = __builtin_nan("")};
+    *options = (motet_ct_recon_options){.size = sizeof *options, .centre = k_nan()};
     motet_ct_filter_options_init(&options->filter);
 }
 
@@ -40,8 +41,9 @@ static motet_status check_options(recon *r)
     motet_context *c = r->context;
     const motet_ct_scan_info *info = &r->scan->info;
     char text[NUMBER_TEXT];
-    if (o->size < sizeof *o)
-        return fail(c, MOTET_BAD_ARGUMENT, "options: size is %u, expected %zu: not initialised",
+    if (o->size != sizeof *o)
+        return fail(c, MOTET_BAD_ARGUMENT,
+                    "options: size is %u, expected %zu: call motet_ct_recon_options_init",
                     (unsigned)o->size, sizeof *o);
     if (o->first_row < 0 || o->first_row >= info->rows)
         return fail(c, MOTET_BAD_ARGUMENT, "first_row is %lld, the scan has rows 0 to %lld",
@@ -86,19 +88,13 @@ static motet_status choose_slab(recon *r)
     const motet_ct_scan_info *info = &r->scan->info;
     const double row = 4.0 * (3.0 * (double)info->views * (double)info->columns +
                               2.0 * (double)r->nx * (double)r->ny);
-    double room = (double)SLAB_BYTES;
-    const uint64_t bound = r->context->options.host_memory;
-    if (bound) {
-        motet_memory memory;
-        motet_context_memory(r->context, &memory);
-        room = memory.now < bound ? 0.75 * (double)(bound - memory.now) : 0.0;
-        if (room < row)
-            return fail(
-                r->context, MOTET_OVER_BUDGET,
-                "reconstructing one row takes about %lld bytes, %lld are left of the %lld allowed",
-                (long long)row, (long long)room, (long long)bound);
-        room = room < (double)SLAB_BYTES ? room : (double)SLAB_BYTES;
-    }
+    const double left = 0.75 * (double)mem_left(r->context);
+    if (left < row)
+        return fail(
+            r->context, MOTET_OVER_BUDGET,
+            "reconstructing one row takes about %lld bytes, %lld are left of the %lld allowed",
+            (long long)row, (long long)left, (long long)mem_bound(r->context));
+    const double room = left < (double)SLAB_BYTES ? left : (double)SLAB_BYTES;
     int64_t rows = row < room ? (int64_t)(room / row) : 1;
     if (rows > SLAB_ROUND) rows -= rows % SLAB_ROUND;
     r->slab = rows < r->rows ? rows : r->rows;
@@ -210,8 +206,8 @@ out:
     return st;
 }
 
-motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_options *options,
-                            motet_ct_slab_fn *slab, void *user, motet_ct_recon_result *result)
+static motet_status reconstruct(motet_ct_scan *scan, const motet_ct_recon_options *options,
+                                motet_ct_slab_fn *slab, void *user, motet_ct_recon_result *result)
 {
     motet_ct_recon_options defaults;
     motet_ct_recon_options_init(&defaults);
@@ -235,4 +231,13 @@ motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_options *o
                                       .maximum = (double)r.maximum};
     digest_text(digest_rows_end(&sum), result->digest);
     return MOTET_OK;
+}
+
+motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_options *options,
+                            motet_ct_slab_fn *slab, void *user, motet_ct_recon_result *result)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = reconstruct(scan, options, slab, user, result);
+    thread_float_leave(former);
+    return st;
 }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "ct/angles.h"
 
 /* ---- Frames ---- */
@@ -213,13 +214,17 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
     return average(scan, options, parts);
 }
 
-motet_status motet_ct_scan_open(motet_context *context, const char *path,
-                                const motet_ct_scan_options *options, motet_ct_scan **out)
+static motet_status open_scan(motet_context *context, const char *path,
+                              const motet_ct_scan_options *options, motet_ct_scan **out)
 {
     motet_ct_scan_options defaults;
     motet_ct_scan_options_init(&defaults);
     if (!path) return fail(context, MOTET_BAD_ARGUMENT, "path is NULL, expected a scan's file");
     if (!options) options = &defaults;
+    if (options->size != sizeof *options)
+        return fail(context, MOTET_BAD_ARGUMENT,
+                    "options: size is %u, expected %zu: call motet_ct_scan_options_init",
+                    (unsigned)options->size, sizeof *options);
     motet_ct_scan *scan = mem_new(context, motet_ct_scan);
     if (!scan) return fail(context, MOTET_NO_MEMORY, "%s: no memory for a scan", path);
     scan_parts parts;
@@ -239,6 +244,15 @@ out:
         motet_ct_scan_free(scan);
     else
         *out = scan;
+    return st;
+}
+
+motet_status motet_ct_scan_open(motet_context *context, const char *path,
+                                const motet_ct_scan_options *options, motet_ct_scan **out)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = open_scan(context, path, options, out);
+    thread_float_leave(former);
     return st;
 }
 

@@ -5,10 +5,10 @@
  * dead, on its neighbours'), so neither rows, blocks nor threads can change a bit. */
 #include <string.h>
 
-#include "base/context.h" /* for the bound on host memory */
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "ct/normalise.k.h"
 #include "ct/scan.h"
 #include "rt/op.h"
@@ -130,8 +130,7 @@ motet_status scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram
     motet_context *c = scan->context;
     const int64_t views = scan->info.views, columns = scan->info.columns;
     const int64_t pixels = scan->info.rows * columns, rows = motet_array_size(sinogram, 2);
-    const uint64_t bound = c->options.host_memory;
-    const int64_t room = bound && bound / 8 < BLOCK_BYTES ? (int64_t)(bound / 8) : BLOCK_BYTES;
+    const int64_t room = k_min_i64(mem_bound(c) / 8, BLOCK_BYTES);
     const int64_t fit = room / (8 * pixels);
     const int64_t block = fit < 1 ? 1 : fit < views ? fit : views;
     const normalise n = {scan, first, rows};
@@ -176,10 +175,18 @@ void scan_warn(motet_ct_scan *scan, int64_t clamped, int64_t broken)
                     scan->path, (long long)broken, scan->line_integrals ? "0" : "blocked rays");
 }
 
-motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram)
+static motet_status read_and_warn(motet_ct_scan *scan, int64_t first, motet_array *sinogram)
 {
     int64_t clamped = 0, broken = 0;
     TRY(scan_read(scan, first, sinogram, &clamped, &broken));
     scan_warn(scan, clamped, broken);
     return MOTET_OK;
+}
+
+motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = read_and_warn(scan, first, sinogram);
+    thread_float_leave(former);
+    return st;
 }

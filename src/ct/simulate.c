@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "ct/phantom.h"
 #include "kern/random.h"
 #include "rt/array.h"
@@ -27,7 +28,7 @@ void motet_ct_simulate_options_init(motet_ct_simulate_options *options)
                                            .columns = 128,
                                            .flats = 10,
                                            .darks = 10,
-                                           .centre = __builtin_nan(""),
+                                           .centre = k_nan(),
                                            .arc = 180.0,
                                            .counts = 20000.0,
                                            .pitch = 0.05};
@@ -35,8 +36,9 @@ void motet_ct_simulate_options_init(motet_ct_simulate_options *options)
 
 static motet_status check_options(motet_context *c, const motet_ct_simulate_options *o)
 {
-    if (o->size < sizeof *o)
-        return fail(c, MOTET_BAD_ARGUMENT, "options: size is %u, expected %zu: not initialised",
+    if (o->size != sizeof *o)
+        return fail(c, MOTET_BAD_ARGUMENT,
+                    "options: size is %u, expected %zu: call motet_ct_simulate_options_init",
                     (unsigned)o->size, sizeof *o);
     const struct {
         const char *name;
@@ -202,8 +204,8 @@ out:
     return st;
 }
 
-motet_status motet_ct_simulate(motet_context *context, const motet_ct_simulate_options *options,
-                               const char *path, int overwrite)
+static motet_status simulate(motet_context *context, const motet_ct_simulate_options *options,
+                             const char *path, int overwrite)
 {
     motet_ct_simulate_options defaults;
     motet_ct_simulate_options_init(&defaults);
@@ -232,11 +234,19 @@ out:
     return st;
 }
 
+motet_status motet_ct_simulate(motet_context *context, const motet_ct_simulate_options *options,
+                               const char *path, int overwrite)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = simulate(context, options, path, overwrite);
+    thread_float_leave(former);
+    return st;
+}
+
 /* ---- The known answer ---- */
 
-motet_status motet_ct_simulate_truth(motet_context *context,
-                                     const motet_ct_simulate_options *options, double voxel,
-                                     motet_array *volume)
+static motet_status simulate_truth(motet_context *context, const motet_ct_simulate_options *options,
+                                   double voxel, motet_array *volume)
 {
     motet_ct_simulate_options defaults;
     motet_ct_simulate_options_init(&defaults);
@@ -268,4 +278,14 @@ motet_status motet_ct_simulate_truth(motet_context *context,
             }
     }
     return MOTET_OK;
+}
+
+motet_status motet_ct_simulate_truth(motet_context *context,
+                                     const motet_ct_simulate_options *options, double voxel,
+                                     motet_array *volume)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = simulate_truth(context, options, voxel, volume);
+    thread_float_leave(former);
+    return st;
 }

@@ -38,7 +38,8 @@ int convert_allowed(store_kind from, motet_type to)
     }
 }
 
-/* IEEE 754 binary16 to binary32: every half is a float, so only the fields move. */
+/* IEEE 754 binary16 to binary32: every half is a float, so only the fields move. In integers,
+ * unlike k_from_f16, since rows are read in whatever floating-point state the caller has. */
 static float half_value(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = (half >> 10) & 31u;

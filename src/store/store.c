@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "store/box.h"
 #include "store/file.h"
 #include "store/format.h"
@@ -293,8 +294,8 @@ out:
     return st;
 }
 
-motet_status motet_store_read_box(motet_store *s, const int64_t *first, const int64_t *count,
-                                  motet_type type, void *out)
+static motet_status read_box(motet_store *s, const int64_t *first, const int64_t *count,
+                             motet_type type, void *out)
 {
     if (s->writing) return fail(s->context, MOTET_BAD_ARGUMENT, "%s: is being written", s->path);
     if (!type_is_legal(type))
@@ -309,6 +310,15 @@ motet_status motet_store_read_box(motet_store *s, const int64_t *first, const in
     if (kind_bytes(s->kind) <= kind_bytes(kind_of_type(type)))
         return read_widening(s, first, count, type, out);
     return read_narrowing(s, first, count, type, out);
+}
+
+motet_status motet_store_read_box(motet_store *s, const int64_t *first, const int64_t *count,
+                                  motet_type type, void *out)
+{
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = read_box(s, first, count, type, out);
+    thread_float_leave(former);
+    return st;
 }
 
 motet_status motet_store_read(motet_store *s, int64_t first, int64_t count, motet_type type,

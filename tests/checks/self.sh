@@ -28,6 +28,7 @@ fresh; echo '#include "rt/op.h"' >src/base/mem.c; expect includes src/base/mem.c
 fresh; echo '#include "ct/scan.h"' >src/rt/run.c; expect includes src/rt/run.c
 fresh; echo '#include "dev/dev.h"' >src/store/npy.c; expect includes src/store/npy.c
 fresh; echo '#  include "base/mem.h"' >src/cli/main.c; expect includes src/cli/main.c
+fresh; mkdir -p src/base; echo '#include "base/context.h"' >src/ct/a.c; expect includes src/ct/a.c
 fresh; echo '#include <stdio.h>' >include/motet/a.h; expect includes include/motet/a.h
 fresh; mkdir src/odd; expect includes src/odd
 

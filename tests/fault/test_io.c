@@ -188,16 +188,16 @@ static void assert_explained(motet_status st, const char *name)
                  error.native);
 }
 
-static const char *const outputs[] = {"w.npy", "w.npz", "w.mha",  "w.mhd",
+static const char *const outputs[] = {"w.npy", "w.npz", "w.mha",    "w.mhd",
                                       "w.png", "w.tif", "w.pages/", "w.h5"};
 enum { OUTPUTS = sizeof outputs / sizeof *outputs };
 
 static const char *const inputs[][2] = {
-    {"npy/le_f8.npy", NULL},     {"npy/fortran.npy", NULL},   {"npz/stored.npz", "a"},
-    {"npz/deflated.npz", "b"},   {"npz/zip64.npz", NULL},     {"mha/short.mha", NULL},
-    {"mha/zlib.mha", NULL},      {"mha/double.mhd", NULL},    {"png/grey16.png", NULL},
-    {"tiff/u16_be.tif", NULL},   {"tiff/lzw.tif", NULL},      {"tiff/zip_tiles.tif", NULL},
-    {"tiff/imagej.tif", NULL},   {"hdf5/floats.h5", "/f32be"}, {"hdf5/chunked.h5", "/data"},
+    {"npy/le_f8.npy", NULL},   {"npy/fortran.npy", NULL},    {"npz/stored.npz", "a"},
+    {"npz/deflated.npz", "b"}, {"npz/zip64.npz", NULL},      {"mha/short.mha", NULL},
+    {"mha/zlib.mha", NULL},    {"mha/double.mhd", NULL},     {"png/grey16.png", NULL},
+    {"tiff/u16_be.tif", NULL}, {"tiff/lzw.tif", NULL},       {"tiff/zip_tiles.tif", NULL},
+    {"tiff/imagej.tif", NULL}, {"hdf5/floats.h5", "/f32be"}, {"hdf5/chunked.h5", "/data"},
 };
 
 static const char *corpus(const char *name)
@@ -304,8 +304,10 @@ static void writing_is_whole_or_nothing(void **state)
                     if (values[0] == 100) continue;
                 }
                 /* As it was before, for the next. */
-                if (overwrite) assert_ok(context, write_all(path, 1, 100));
-                else remove_output(path);
+                if (overwrite)
+                    assert_ok(context, write_all(path, 1, 100));
+                else
+                    remove_output(path);
                 assert_int_equal(count_files(), files);
             }
             assert_in_range(nth, 4, MOST - 1);

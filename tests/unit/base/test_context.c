@@ -58,7 +58,11 @@ static void a_failed_creation_is_explained(void **state)
     o.devices = NULL;
     o.threads = -3;
     assert_int_equal(motet_context_create(&o, &c), MOTET_BAD_ARGUMENT);
-    assert_non_null(strstr(text, "threads"));
+    assert_non_null(strstr(text, "threads is -3, expected 0 to 4096"));
+    o.threads = 0;
+    o.chunk = -7;
+    assert_int_equal(motet_context_create(&o, &c), MOTET_BAD_ARGUMENT);
+    assert_non_null(strstr(text, "chunk is -7"));
 }
 
 /* The record holds the last failure, in one printable line, with place and code. */

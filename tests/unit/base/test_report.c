@@ -54,6 +54,33 @@ static void operations_add_up_by_name(void **state)
     motet_context_free(c);
 }
 
+static void count_lines(motet_log_level level, const char *component, const char *text, void *user)
+{
+    (void)component, (void)text;
+    *(int *)user += level == MOTET_LOG_WARNING;
+}
+
+/* A warning that every slab of a run gives is logged the first time only; a reset begins anew. */
+static void warnings_are_logged_once(void **state)
+{
+    (void)state;
+    int lines = 0;
+    motet_context_options o;
+    motet_context_options_init(&o);
+    o.log = count_lines;
+    o.log_user = &lines;
+    motet_context *c = NULL;
+    assert_int_equal(motet_context_create(&o, &c), MOTET_OK);
+    for (int i = 0; i < 5; i++) log_warning(c, "test", "a wedge of %d degrees", 30);
+    assert_int_equal(lines, 1);
+    log_warning(c, "test", "a wedge of %d degrees", 40);
+    assert_int_equal(lines, 2);
+    motet_context_report_reset(c);
+    log_warning(c, "test", "a wedge of %d degrees", 30);
+    assert_int_equal(lines, 3);
+    motet_context_free(c);
+}
+
 /* A warning is kept once however often it is said; their number is bounded and the rest counted. */
 static void warnings_are_bounded(void **state)
 {
@@ -98,6 +125,7 @@ static void memory_is_accounted_and_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(operations_add_up_by_name),
+                                       cmocka_unit_test(warnings_are_logged_once),
                                        cmocka_unit_test(warnings_are_bounded),
                                        cmocka_unit_test(memory_is_accounted_and_measured)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -237,7 +237,7 @@ static void wrong_options_are_named(void **state)
     change;                                                                                        \
     assert_status(c, motet_ct_recon(scan, &r, NULL, NULL, NULL), MOTET_BAD_ARGUMENT);              \
     assert_message(c, word, other, NULL)
-    REFUSED(r.size = 0, "size is 0", "not initialised");
+    REFUSED(r.size = 0, "size is 0", "motet_ct_recon_options_init");
     REFUSED(r.first_row = 4, "first_row is 4", "0 to 3");
     REFUSED(r.first_row = -1, "first_row is -1", "0 to 3");
     REFUSED(r.first_row = 2; r.rows = 3, "rows is 3", "scan has 4");

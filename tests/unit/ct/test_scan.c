@@ -417,6 +417,9 @@ static void wrong_scans_are_named(void **state)
     motet_ct_scan_options o;
     motet_ct_scan_options_init(&o);
     parts p = whole;
+    const motet_ct_scan_options blank = {0};
+    refused(c, write_exchange(c, &s, &p, "w.h5"), &blank, MOTET_BAD_ARGUMENT, "size is 0",
+            "motet_ct_scan_options_init");
     p.thetas = 4;
     refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_SHAPE, "4 values", "expected 5");
     p = whole, p.thetas = 0;
