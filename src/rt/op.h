@@ -58,6 +58,8 @@ typedef struct rt_op {
     int64_t grain[RT_AXES];  /* a chunk is a multiple of it (the last may be shorter); 0: 1 */
     int64_t stream_extent;   /* 0: nothing is streamed; each chunk is then enqueued once */
     int64_t stream_block;    /* a block is a multiple of it; 0: 1 */
+    int64_t shard_rows;      /* fewest rows of axis 0 worth another device, when they are up to 100 bytes
+                                wide; wider rows need as many more. 0: any */
     rt_port port[RT_PORTS];
     motet_status (*enqueue)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
     const void *user;
@@ -66,6 +68,14 @@ typedef struct rt_op {
 /* Where an engine puts its kernels: one after the other. The arguments are copied. */
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
                        int64_t items, size_t scratch);
+
+/* INTERNAL or BAD_SHAPE unless the declaration makes sense and fits its arrays; BAD_ARGUMENT: two
+ * written ports share memory. Arrays without data (sizes only, for plans) are fine. */
+motet_status rt_op_check(motet_context *context, const rt_op *op);
+int rt_ports_overlap(const rt_port *a, const rt_port *b); /* both with arrays */
+/* 1 if the port is written by way of a private copy. A direct array that another port reads gets one
+ * all the same: else what is read would depend on what is written already. */
+int rt_port_private(const rt_op *op, int port);
 
 /* Runs it and waits: all or nothing for the arrays it writes (but see MOTET_WRITE_DIRECT). Empty
  * boxes are done at once. BAD_SHAPE: an array's axis differs from the box or the stream;

@@ -1,0 +1,126 @@
+/* The planner: what would run, as a pure function of sizes. It looks at no data, asks no device and
+ * allocates nothing, so a plan can be printed, tested by the thousand and made again elsewhere.
+ *
+ * Axis 0 of the box is shared out by weight, in contiguous shares; a share is cut in chunks, of
+ * which a device holds at most RT_SLOTS at a time (one arrives, one is computed, one leaves). On a
+ * device with memory of its own the ports of an operation come in three kinds: fixed (the same for
+ * all of the device's chunks: sent once), of a chunk, and of a block of the stream. Its peak is
+ *
+ *     fixed + slots * chunk + ring * block      (each array rounded up to RT_ALIGN bytes)
+ *
+ * and never passes its limit. A device that sees host memory (the CPU) uses arrays in place and
+ * needs none of this. No choice made here changes a result; engines promise that. */
+#ifndef MOTET_RT_PLAN_H
+#define MOTET_RT_PLAN_H
+
+#include "rt/devices.h"
+#include "rt/op.h"
+
+enum {
+    RT_SLOTS = 3,
+    RT_ALIGN = 256,
+    RT_STAGE_FIXED = 1 << 22, /* host bytes through which fixed ports are sent, at most */
+    RT_UNKNOWN = -1
+};
+
+/* Rows of one chunk along each axis of the box, and of one block of the stream. */
+typedef struct rt_cut {
+    int64_t rows[RT_AXES];
+    int64_t stream_rows;
+} rt_cut;
+
+typedef struct rt_plan_device {
+    const char *name; /* for messages; must outlive the plan */
+    int host_visible; /* 1: its kernels use arrays in host memory in place */
+    int64_t free;     /* bytes; RT_UNKNOWN */
+    int64_t budget;   /* most bytes that Motet may hold there; 0: three quarters of what is free */
+    int64_t reserved; /* bytes that Motet holds there already: context, loaded kernels */
+    int64_t wanted_rows; /* of a chunk, at most: about as long as a turn should take; 0: unknown */
+} rt_plan_device;
+
+/* Weights of the devices for the operations whose name is `operation` or begins with it up to a
+ * '.',
+ * ':' or '_' ("rf.reflections" is meant by "rf.reflections:4", too); NULL: all. The longest
+ * name wins. */
+typedef struct rt_weights {
+    const char *operation;
+    int count;
+    double weight[RT_DEVICES];
+} rt_weights;
+
+typedef struct rt_plan_options {
+    rt_cut cut; /* rows as asked for, rounded up to the grain, never shrunk; 0: chosen */
+    const rt_weights *weights;
+    int weightings;            /* how many; 0: all devices weigh the same */
+    int64_t host_memory;       /* most bytes on the host; 0: no bound */
+    int64_t host_held;         /* bytes held there already */
+    int unpipelined;           /* 1: one chunk for each share that has room for it */
+    int64_t chunks_per_device; /* when pipelined; 0: 4 */
+    int64_t shard_rows;        /* in place of the operation's; 0: the operation's */
+} rt_plan_options;
+
+/* X(name, text) */
+#define RT_MODE_LIST(X)                                                                            \
+    X(SINGLE, "single")       /* all on one device */                                              \
+    X(SHARDED, "sharded")     /* one chunk for each share, where it fits */                        \
+    X(PIPELINED, "pipelined") /* several chunks for each share */                                  \
+    X(CHUNKED, "chunked")     /* rows or a budget were asked for */                                \
+    X(STREAMED, "streamed")   /* the same, and the stream arrives in several blocks */
+
+typedef enum rt_mode {
+#define RT_MODE_ENUM(name, text) RT_##name,
+    RT_MODE_LIST(RT_MODE_ENUM)
+#undef RT_MODE_ENUM
+} rt_mode;
+
+typedef enum rt_port_kind { RT_FIXED, RT_OF_CHUNK, RT_OF_BLOCK } rt_port_kind;
+
+/* What one device does. No chunks: it stays idle. */
+typedef struct rt_share {
+    int64_t first, rows; /* of axis 0 */
+    rt_cut cut;
+    int64_t pieces[RT_AXES]; /* chunks along each axis */
+    int64_t chunks, blocks;  /* of the share; of the stream, for each chunk */
+    int slots, ring;         /* chunks and blocks that the device holds at a time */
+    int64_t fixed_bytes, chunk_bytes, block_bytes; /* all 0 where arrays are used in place */
+    int64_t peak_bytes;                            /* on the device, what was reserved included */
+    int64_t staging_bytes;                         /* on the host, page-locked */
+    int64_t limit;                                 /* most bytes on the device; INT64_MAX: none */
+} rt_share;
+
+typedef struct rt_plan {
+    const char *operation;
+    rt_mode mode;
+    int devices;
+    rt_share share[RT_DEVICES];
+    int64_t chunks;        /* of all devices */
+    int64_t row_bytes;     /* of one row of axis 0, as it moves: what is read and written of it */
+    int64_t private_bytes; /* copies of written arrays until they are committed */
+    int64_t host_bytes;    /* with those and all staging */
+} rt_plan;
+
+/* INTERNAL, BAD_SHAPE, BAD_ARGUMENT: as rt_op_check tells; BAD_ARGUMENT: also options, weights,
+ * devices, or more than 2^63 chunks; OVER_BUDGET: one grain of rows does not fit a device, or the
+ * rows that were asked for, or the host: the message tells the least that would do. The context
+ * takes the message only. */
+motet_status rt_plan_make(motet_context *context, const rt_op *op, const rt_plan_device *devices,
+                          int count, const rt_plan_options *options, rt_plan *out);
+
+/* Chunk `number` of the plan in the order of launching: round robin, so that no device gets a
+ * second one before each has its first. Answers the device; *local is the chunk's number in its
+ * share. */
+int rt_plan_chunk(const rt_plan *plan, int64_t number, int64_t *local);
+/* The part of the box that chunk `local` of a share is; last axis fastest. */
+void rt_share_chunk(const rt_share *share, const rt_op *op, int64_t local, int64_t first[RT_AXES],
+                    int64_t count[RT_AXES]);
+rt_port_kind rt_share_port(const rt_share *share, const rt_port *port, int axes);
+/* Device bytes of one buffer for the port, rounded up; INT64_MAX when they pass that. */
+int64_t rt_share_port_bytes(const rt_share *share, const rt_op *op, const rt_port *port);
+
+/* How a device that uses arrays in place cuts the whole box. `chunk` as in the context's options,
+ * 0: chosen. */
+rt_cut rt_cut_choose(const rt_op *op, int64_t chunk);
+
+const char *rt_mode_text(rt_mode mode);
+
+#endif

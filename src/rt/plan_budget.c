@@ -1,0 +1,303 @@
+/* How large a chunk may be: bytes of a cut, and the largest cut that fits.
+ *
+ * Cuts are tried along one path on which no side ever shrinks: from one grain of every axis, axis 2
+ * grows to its end, then axis 1, then the blocks of the stream to a useful size, then axis 0, then
+ * the blocks to the whole stream. The farthest point that fits is taken; so more memory never
+ * gives smaller chunks, and what fits nowhere on the path is refused with the least it would take.
+ *
+ * Bytes grow along one side as long as it is cut in three pieces or more; with two pieces, or one,
+ * fewer buffers are needed and the bytes may drop. So every side is searched in three ranges. */
+#include <stdio.h>
+
+#include "rt/plan_inside.h"
+
+enum { BLOCK_BYTES = 1 << 22 }; /* a block of the stream worth a transfer of its own */
+
+int64_t plan_round_rows(int64_t rows, int64_t grain, int64_t extent)
+{
+    if (grain < 1) grain = 1;
+    if (rows < 1) rows = 1;
+    if (rows >= extent) return extent < 1 ? 1 : extent;
+    const int64_t missing = rows % grain ? grain - rows % grain : 0;
+    return extent - rows <= missing ? extent : rows + missing;
+}
+
+/* Bytes. */
+
+static int64_t align(int64_t bytes)
+{
+    return bytes > INT64_MAX - RT_ALIGN ? INT64_MAX : (bytes + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
+}
+
+static int64_t bytes_of(const rt_op *op, const rt_port *p, const rt_cut *cut)
+{
+    int64_t size[MOTET_MAX_AXES];
+    for (int i = 0; i < p->array->axes; i++) size[i] = p->array->shape[i];
+    for (int i = 0; i < op->axes; i++) {
+        if (p->cut[i] == RT_WHOLE) continue;
+        const int64_t halo = i == 0 ? plan_mul(2, p->halo) : 0;
+        const int64_t rows = plan_add(cut->rows[i], halo);
+        if (rows < size[p->cut[i]]) size[p->cut[i]] = rows;
+    }
+    if (p->streamed && cut->stream_rows < size[p->stream_axis])
+        size[p->stream_axis] = cut->stream_rows;
+    int64_t bytes = (int64_t)motet_type_bytes(p->array->type);
+    for (int i = 0; i < p->array->axes; i++)
+        if (size[i] == 0) return 0;
+    for (int i = 0; i < p->array->axes; i++) bytes = plan_mul(bytes, size[i]);
+    return bytes;
+}
+
+int64_t rt_share_port_bytes(const rt_share *share, const rt_op *op, const rt_port *port)
+{
+    return align(bytes_of(op, port, &share->cut));
+}
+
+rt_port_kind rt_share_port(const rt_share *s, const rt_port *p, int axes)
+{
+    if (p->access != RT_READ) return RT_OF_CHUNK;
+    int moves = 0;
+    for (int i = 0; i < axes; i++) moves |= p->cut[i] != RT_WHOLE && s->pieces[i] > 1;
+    if (p->streamed && (moves || s->blocks > 1)) return RT_OF_BLOCK;
+    return moves ? RT_OF_CHUNK : RT_FIXED;
+}
+
+int64_t plan_row_bytes(const rt_op *op)
+{
+    rt_cut one = {{1, INT64_MAX, INT64_MAX}, INT64_MAX};
+    int64_t bytes = 0;
+    for (int i = 0; i < RT_PORTS; i++) {
+        rt_port p = op->port[i];
+        if (!p.array || p.cut[0] == RT_WHOLE) continue;
+        p.halo = 0;
+        bytes = plan_add(bytes, bytes_of(op, &p, &one));
+    }
+    return bytes;
+}
+
+static int least(int64_t count) { return count < RT_SLOTS ? (int)count : RT_SLOTS; }
+
+void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *s)
+{
+    s->chunks = 1;
+    for (int i = 0; i < RT_AXES; i++) {
+        s->pieces[i] = plan_pieces(i ? plan_extent(op, i) : s->rows, s->cut.rows[i]);
+        s->chunks = plan_mul(s->chunks, s->pieces[i]);
+    }
+    s->blocks = plan_pieces(op->stream_extent, s->cut.stream_rows);
+    if (s->blocks < 1) s->blocks = 1;
+    s->slots = least(s->chunks);
+    s->ring = least(plan_mul(s->chunks, s->blocks));
+    s->fixed_bytes = s->chunk_bytes = s->block_bytes = s->staging_bytes = 0;
+    s->peak_bytes = device->reserved;
+    if (device->host_visible) {
+        s->ring = 0;
+        return;
+    }
+    for (int i = 0; i < RT_PORTS; i++) {
+        const rt_port *p = &op->port[i];
+        if (!p->array) continue;
+        const rt_port_kind kind = rt_share_port(s, p, op->axes);
+        int64_t *sum = kind == RT_FIXED      ? &s->fixed_bytes
+                       : kind == RT_OF_BLOCK ? &s->block_bytes
+                                             : &s->chunk_bytes;
+        *sum = plan_add(*sum, rt_share_port_bytes(s, op, p));
+    }
+    if (!s->block_bytes) s->ring = 0;
+    const int64_t moving =
+        plan_add(plan_mul(s->slots, s->chunk_bytes), plan_mul(s->ring, s->block_bytes));
+    s->peak_bytes = plan_add(device->reserved, plan_add(s->fixed_bytes, moving));
+    s->staging_bytes =
+        plan_add(moving, s->fixed_bytes < RT_STAGE_FIXED ? s->fixed_bytes : RT_STAGE_FIXED);
+}
+
+/* The path. */
+
+enum { STREAM = RT_AXES, SIDES, STEPS = 5 };
+static const int side_of_step[STEPS] = {2, 1, STREAM, 0, STREAM};
+
+typedef struct search {
+    const rt_op *op;
+    const rt_plan_device *device;
+    int64_t extent[SIDES], grain[SIDES];
+    int64_t from[STEPS], to[STEPS]; /* what the side of a step grows between */
+    int64_t limit, staging;
+    rt_share at;                       /* the point looked at */
+    int64_t least_peak, least_staging; /* of all points; of those that fit the device */
+    rt_share smallest;
+} search;
+
+static int64_t *side(rt_cut *cut, int number)
+{
+    return number == STREAM ? &cut->stream_rows : &cut->rows[number];
+}
+
+static void look(search *s, int step, int64_t rows)
+{
+    for (int i = 0; i < step; i++) *side(&s->at.cut, side_of_step[i]) = s->to[i];
+    for (int i = STEPS - 1; i > step; i--) *side(&s->at.cut, side_of_step[i]) = s->from[i];
+    *side(&s->at.cut, side_of_step[step]) = rows;
+    plan_measure(s->op, s->device, &s->at);
+}
+
+static int fits(const search *s)
+{
+    return s->at.peak_bytes <= s->limit && s->at.staging_bytes <= s->staging;
+}
+
+/* The sizes of one side between first and last grain that leave the same number of buffers. */
+typedef struct span {
+    int64_t first, last; /* in grains */
+    int whole;           /* the extent instead */
+} span;
+
+static int64_t rows_of(const search *s, int number, const span *r, int64_t grains)
+{
+    return r->whole ? s->extent[number] : grains * s->grain[number];
+}
+
+/* The spans of a step: one piece, two pieces, more. */
+static int spans_of(const search *s, int step, span out[3])
+{
+    const int number = side_of_step[step];
+    const int64_t extent = s->extent[number], grain = s->grain[number];
+    const int64_t from = s->from[step], to = s->to[step];
+    int n = 0;
+    if (to >= extent) out[n++] = (span){0, 0, 1};
+    if (from >= extent) return n;
+    const int64_t half = extent - extent / 2, top = to < extent ? to : extent - 1;
+    const int64_t bounds[2][2] = {{from > half ? from : half, top},
+                                  {from, top < half ? top : half - 1}};
+    for (int i = 0; i < 2; i++) {
+        const int64_t low = bounds[i][0], high = bounds[i][1];
+        if (low > high) continue;
+        const span r = {(low - 1) / grain + 1, high / grain, 0};
+        if (r.first <= r.last) out[n++] = r;
+    }
+    return n;
+}
+
+static int largest_in(search *s, int step, const span *r)
+{
+    const int number = side_of_step[step];
+    look(s, step, rows_of(s, number, r, r->first));
+    if (s->at.peak_bytes < s->least_peak) s->least_peak = s->at.peak_bytes;
+    if (s->at.peak_bytes <= s->limit && s->at.staging_bytes < s->least_staging)
+        s->least_staging = s->at.staging_bytes;
+    if (!fits(s)) return 0;
+    int64_t low = r->first, high = r->last;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2 + 1; /* low < middle <= high */
+        look(s, step, rows_of(s, number, r, middle));
+        if (fits(s))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    look(s, step, rows_of(s, number, r, low));
+    return 1;
+}
+
+static int find(search *s)
+{
+    for (int step = STEPS - 1; step >= 0; step--) {
+        span spans[3];
+        const int n = spans_of(s, step, spans);
+        for (int i = 0; i < n; i++)
+            if (largest_in(s, step, &spans[i])) return 1;
+    }
+    return 0;
+}
+
+/* Blocks of a useful size for one grain of axis 0: never more than the whole stream. */
+static int64_t useful_block(search *s)
+{
+    const int64_t grain = s->grain[STREAM], extent = s->extent[STREAM];
+    int64_t low = 1, high = (extent - 1) / grain;
+    if (high < 1) return extent;
+    rt_cut cut = {{s->from[3], s->to[1], s->to[0]}, 0};
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        int64_t bytes = 0;
+        cut.stream_rows = middle * grain;
+        for (int i = 0; i < RT_PORTS; i++)
+            if (s->op->port[i].array && s->op->port[i].streamed)
+                bytes = plan_add(bytes, bytes_of(s->op, &s->op->port[i], &cut));
+        if (bytes <= BLOCK_BYTES)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low * grain;
+}
+
+static void set_path(search *s, const rt_plan_options *o, int64_t most)
+{
+    const rt_op *op = s->op;
+    int64_t low[SIDES], high[SIDES];
+    for (int i = 0; i < SIDES; i++) {
+        const int64_t asked = i == STREAM ? o->cut.stream_rows : o->cut.rows[i];
+        const int64_t grain = i == STREAM ? op->stream_block : i < op->axes ? op->grain[i] : 1;
+        const int64_t extent = i == STREAM ? op->stream_extent
+                               : i         ? plan_extent(op, i)
+                                           : s->at.rows;
+        s->grain[i] = grain < 1 ? 1 : grain;
+        s->extent[i] = extent < 1 ? 1 : extent;
+        low[i] = plan_round_rows(asked > 0 ? asked : 1, s->grain[i], s->extent[i]);
+        high[i] = asked > 0 ? low[i] : s->extent[i];
+    }
+    if (o->cut.rows[0] <= 0) high[0] = plan_round_rows(most, s->grain[0], s->extent[0]);
+    if (high[0] < low[0]) high[0] = low[0];
+    /* rows that were asked for are not divided along the other axes instead */
+    if (o->cut.rows[0] > 0) low[1] = high[1], low[2] = high[2];
+    for (int i = 0; i < STEPS; i++) {
+        s->from[i] = low[side_of_step[i]];
+        s->to[i] = high[side_of_step[i]];
+    }
+    const int64_t block = o->cut.stream_rows > 0 ? high[STREAM] : useful_block(s);
+    s->to[2] = s->from[4] = block;
+}
+
+static motet_status refuse_device(motet_context *c, const search *s, const rt_plan_options *o)
+{
+    const rt_share *m = &s->smallest;
+    const rt_plan_device *d = s->device;
+    char source[96] = "", what[64];
+    if (d->free >= 0 && s->limit == d->free)
+        snprintf(source, sizeof source, ", all that is free");
+    else if (d->budget <= 0)
+        snprintf(source, sizeof source, ", three quarters of the %lld free", (long long)d->free);
+    snprintf(what, sizeof what,
+             o->cut.rows[0] > 0 ? "a chunk of %lld rows, as asked for,"
+                                : "the smallest chunk, of %lld rows,",
+             (long long)m->cut.rows[0]);
+    return fail(c, MOTET_OVER_BUDGET,
+                "%s on %s: the budget is %lld bytes%s; %lld are fixed, a row takes %lld, %d chunks "
+                "are in flight; %s takes at least %lld bytes",
+                s->op->name, d->name, (long long)s->limit, source,
+                (long long)plan_add(m->fixed_bytes, d->reserved), (long long)plan_row_bytes(s->op),
+                m->slots, what, (long long)s->least_peak);
+}
+
+motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_device *device,
+                             const rt_plan_options *options, int64_t most, int64_t staging,
+                             rt_share *share)
+{
+    search s = {.op = op,
+                .device = device,
+                .limit = share->limit < INT64_MAX ? share->limit : INT64_MAX - 1,
+                .staging = staging < INT64_MAX ? staging : INT64_MAX - 1,
+                .at = *share,
+                .least_peak = INT64_MAX,
+                .least_staging = INT64_MAX};
+    set_path(&s, options, most);
+    if (find(&s)) {
+        *share = s.at;
+        return MOTET_OK;
+    }
+    look(&s, 0, s.from[0]);
+    s.smallest = s.at;
+    if (s.least_staging == INT64_MAX) return refuse_device(c, &s, options);
+    share->staging_bytes = s.least_staging; /* for the message, which knows all devices */
+    return MOTET_OVER_BUDGET;
+}

@@ -1,0 +1,45 @@
+/* What the planner's files share. */
+#ifndef MOTET_RT_PLAN_INSIDE_H
+#define MOTET_RT_PLAN_INSIDE_H
+
+#include "rt/plan.h"
+
+/* Sums and products that stay at INT64_MAX instead of overflowing; operands are not negative. */
+static inline int64_t plan_add(int64_t a, int64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+static inline int64_t plan_mul(int64_t a, int64_t b)
+{
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+/* A positive number of rows, rounded up to the grain and bounded by the extent. */
+int64_t plan_round_rows(int64_t rows, int64_t grain, int64_t extent);
+static inline int64_t plan_pieces(int64_t extent, int64_t rows)
+{
+    return extent ? (extent - 1) / rows + 1 : 0;
+}
+static inline int64_t plan_extent(const rt_op *op, int axis)
+{
+    return axis < op->axes ? op->extent[axis] : 1;
+}
+
+/* Pieces, chunks, blocks, slots, ring and bytes of a share whose first, rows and cut are set. */
+void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *share);
+/* Bytes that move for one row of axis 0. */
+int64_t plan_row_bytes(const rt_op *op);
+/* The cut of a share on a device that uses arrays in place. */
+void plan_cut_in_place(const rt_op *op, const rt_cut *asked, rt_share *share);
+/* The largest chunks of at most `most` rows of axis 0 that fit share->limit, with staging that fits
+ * `staging`. */
+motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_device *device,
+                             const rt_plan_options *options, int64_t most, int64_t staging,
+                             rt_share *share);
+
+/* First and rows of every share. */
+motet_status plan_shares(motet_context *c, const rt_op *op, const rt_plan_device *devices,
+                         int count, const rt_plan_options *options, rt_plan *plan);
+
+#endif

@@ -1,0 +1,136 @@
+/* Who gets which rows: weights, and contiguous shares with bounds at
+ * floor(total * cumulative / sum), moved to the nearest grain. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "rt/plan_inside.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+static motet_status check_weights(motet_context *c, const rt_weights *w, int devices)
+{
+    char list[RT_DEVICES * (NUMBER_TEXT + 2)] = "", text[NUMBER_TEXT];
+    const int shown = w->count < 0 ? 0 : w->count < RT_DEVICES ? w->count : RT_DEVICES;
+    int bad = w->count != devices, positive = 0;
+    for (int i = 0; i < shown; i++) {
+        const double x = w->weight[i];
+        bad |= !(x >= 0 && x <= 1e300);
+        positive |= x > 0;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                 number_text(x, text));
+    }
+    if (w->operation && !*w->operation)
+        return fail(c, MOTET_BAD_ARGUMENT,
+                    "weights %s are for an operation without a name, expected one", list);
+    if (bad || !positive)
+        return fail(c, MOTET_BAD_ARGUMENT,
+                    "weights for %.64s are %s, expected %d finite numbers of at least 0, not all 0",
+                    w->operation ? w->operation : "all operations", list, devices);
+    return MOTET_OK;
+}
+
+/* Length of the key if it means the operation, -1 if it does not. */
+static int matches(const char *key, const char *operation)
+{
+    if (!key) return 0;
+    const size_t n = strlen(key);
+    if (strncmp(key, operation, n)) return -1;
+    return operation[n] && !strchr(".:_", operation[n]) ? -1 : (int)n;
+}
+
+static const rt_weights *weights_for(const rt_plan_options *o, const char *operation)
+{
+    const rt_weights *best = NULL;
+    int length = -1;
+    for (int i = 0; i < o->weightings; i++) {
+        const int n = matches(o->weights[i].operation, operation);
+        if (n <= length) continue;
+        best = &o->weights[i];
+        length = n;
+    }
+    return best;
+}
+
+/* Weights as whole numbers relative to the largest, so that the split does not depend on their
+ * scale. Their rounding, and the caller's, must not push a bound that is a whole number below it: a
+ * few units are added to each, far less than a row. */
+static void bounds_of(const rt_weights *w, int devices, int64_t rows, int64_t grain,
+                      int64_t bound[RT_DEVICES + 1])
+{
+    uint64_t share[RT_DEVICES], sum = 0, before = 0;
+    double most = 0;
+    for (int i = 0; w && i < devices; i++)
+        if (w->weight[i] > most) most = w->weight[i];
+    for (int i = 0; i < devices; i++) {
+        const double part = w ? w->weight[i] / most : 1;
+        share[i] = (uint64_t)(part * 0x1p46 + 0.5);
+        if (part > 0 && !share[i]) share[i] = 1;
+        sum += share[i];
+    }
+    int last = devices - 1;
+    while (last > 0 && !share[last]) last--;
+    bound[0] = 0;
+    for (int i = 0; i < devices; i++) {
+        before += share[i];
+        int64_t at = (int64_t)((wide)rows * (before + 8 * RT_DEVICES) / sum);
+        if (at > rows) at = rows;
+        const int64_t beyond = at % grain;
+        at = beyond < grain - beyond      ? at - beyond
+             : rows - at > grain - beyond ? at + (grain - beyond)
+                                          : rows;
+        if (before == 0) at = 0;
+        if (!share[i]) at = bound[i];
+        bound[i + 1] = i >= last ? rows : at;
+    }
+}
+
+static void give_all(rt_plan *plan, int device, int64_t rows)
+{
+    for (int i = 0; i < plan->devices; i++) {
+        plan->share[i].first = i <= device ? 0 : rows;
+        plan->share[i].rows = i == device ? rows : 0;
+    }
+}
+
+/* Rows that are worth another device: more, when a row is wide and so dear to move. */
+static int64_t floor_of(const rt_op *op, const rt_plan_options *o, int64_t row_bytes)
+{
+    const int64_t rows = o->shard_rows ? o->shard_rows : op->shard_rows;
+    if (rows < 1) return 1;
+    const int64_t width = row_bytes > 100 ? row_bytes : 100;
+    const wide product = (wide)rows * (wide)width;
+    const wide least = product / 100 + (product % 100 != 0);
+    return least > INT64_MAX ? INT64_MAX : (int64_t)least;
+}
+
+motet_status plan_shares(motet_context *c, const rt_op *op, const rt_plan_device *devices,
+                         int count, const rt_plan_options *o, rt_plan *plan)
+{
+    for (int i = 0; i < o->weightings; i++) TRY(check_weights(c, &o->weights[i], count));
+    const rt_weights *w = weights_for(o, op->name);
+    const int64_t rows = op->extent[0];
+    const int64_t grain = op->grain[0] < 1 ? 1 : op->grain[0];
+    int64_t bound[RT_DEVICES + 1];
+    bounds_of(w, count, rows, grain, bound);
+    int busy = 0, master = -1, budgets = 0, viable = 1;
+    const int64_t least = floor_of(op, o, plan->row_bytes);
+    for (int i = 0; i < count; i++) {
+        plan->share[i].first = bound[i];
+        plan->share[i].rows = bound[i + 1] - bound[i];
+        budgets |= devices[i].budget > 0;
+        if (master < 0 && (!w || w->weight[i] > 0)) master = i;
+        if (!plan->share[i].rows) continue;
+        busy++;
+        if (i != master && plan->share[i].rows < least) viable = 0;
+    }
+    if (o->cut.rows[0] > 0 || budgets) {
+        plan->mode = RT_CHUNKED;
+    } else if (busy < 2 || !viable) {
+        plan->mode = RT_SINGLE;
+        if (busy > 1) give_all(plan, master, rows);
+    } else {
+        plan->mode = o->unpipelined ? RT_SHARDED : RT_PIPELINED;
+    }
+    return MOTET_OK;
+}
