@@ -27,7 +27,8 @@ static int account(motet_context *c, size_t bytes)
         return 0;
     }
     uint_fast64_t peak = atomic_load(&c->held_peak);
-    while (now > peak && !atomic_compare_exchange_weak(&c->held_peak, &peak, now)) {}
+    while (now > peak && !atomic_compare_exchange_weak(&c->held_peak, &peak, now)) {
+    }
     return 1;
 }
 

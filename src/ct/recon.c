@@ -2,8 +2,9 @@
  * in slabs of detector rows.
  *
  * Every slice depends on its own detector row alone, so the thickness of a slab is a matter of
- * memory and never of bits. Each slab reads the whole file, since files hold frames: slabs are as
- * thick as memory allows. */
+ * memory and never of bits. A slab reads its own rows of every frame. What cannot be read in part
+ * (packed frames, and the (view, u, v) of NPY, where every page has some of each row) is read again
+ * for every slab: slabs are as thick as memory allows. */
 #include <string.h>
 
 #include "base/fail.h"

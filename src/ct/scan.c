@@ -33,8 +33,7 @@ motet_status scan_frames_open(motet_context *context, const char *path, const ch
     const int64_t slow = f.info.shape[f.info.axes - 2], fast = f.info.shape[f.info.axes - 1];
     f.rows = transposed ? fast : slow;
     f.columns = transposed ? slow : fast;
-    f.stride_v = transposed ? 1 : fast;
-    f.stride_u = transposed ? fast : 1;
+    f.transposed = transposed;
     if (f.rows < 1 || f.columns < 1)
         TRY_GOTO(fail(context, MOTET_BAD_SHAPE, "%s%s%s has frames of %lld rows and %lld columns",
                       path, entry ? ": " : "", entry ? entry : "", (long long)f.rows,
@@ -46,11 +45,26 @@ out:
     return st;
 }
 
-motet_status scan_frames_read(scan_frames *frames, int64_t first, int64_t count, double *out)
+motet_status scan_frames_read(scan_frames *f, int64_t first, int64_t count, int64_t row,
+                              int64_t rows, double *out)
 {
-    if (frames->single)
-        return motet_store_read(frames->store, 0, frames->info.shape[0], MOTET_F64, out);
-    return motet_store_read(frames->store, first, count, MOTET_F64, out);
+    const int64_t from[3] = {first, f->transposed ? 0 : row, f->transposed ? row : 0};
+    const int64_t part[3] = {count, f->transposed ? f->columns : rows,
+                             f->transposed ? rows : f->columns};
+    return motet_store_read_box(f->store, from + f->single, part + f->single, MOTET_F64, out);
+}
+
+void scan_frames_strides(const scan_frames *f, int64_t rows, int64_t *stride_v, int64_t *stride_u)
+{
+    *stride_v = f->transposed ? 1 : f->columns;
+    *stride_u = f->transposed ? rows : 1;
+}
+
+int64_t scan_room(const motet_context *context)
+{
+    enum { MOST = 32 << 20 };
+    const int64_t part = mem_left(context) / 4;
+    return part < MOST ? part : MOST;
 }
 
 void scan_frames_close(scan_frames *frames)
@@ -66,28 +80,35 @@ void motet_ct_scan_options_init(motet_ct_scan_options *options)
     *options = (motet_ct_scan_options){.size = sizeof *options};
 }
 
-/* Mean of the frames, as (rows, columns); zero frames give zeros. */
+/* Mean of the frames, as (rows, columns); zero frames give zeros. Each frame is read in bands of
+ * rows, one after the other, so that a file is read once however little memory there is. */
 static motet_status mean_of_frames(motet_ct_scan *scan, scan_frames *frames, const int64_t *index,
                                    int64_t count, double *mean)
 {
     const int64_t rows = scan->info.rows, columns = scan->info.columns, pixels = rows * columns;
     memset(mean, 0, (size_t)pixels * sizeof *mean);
     if (count < 1) return MOTET_OK;
-    double *frame = mem_alloc_array(scan->context, pixels, sizeof *frame);
-    if (!frame)
+    const int64_t fit = scan_room(scan->context) / (8 * columns);
+    const int64_t most = fit < 1 ? 1 : fit < rows ? fit : rows;
+    double *band = mem_alloc_array(scan->context, most * columns, sizeof *band);
+    if (!band)
         return fail(scan->context, MOTET_NO_MEMORY,
-                    "%s: no memory for a frame of %lld x %lld pixels", scan->path, (long long)rows,
+                    "%s: no memory for %lld x %lld pixels of a frame", scan->path, (long long)most,
                     (long long)columns);
     motet_status st = MOTET_OK;
-    for (int64_t i = 0; i < count; i++) {
-        TRY_GOTO(scan_frames_read(frames, index ? index[i] : i, 1, frame));
-        for (int64_t v = 0; v < rows; v++)
-            for (int64_t u = 0; u < columns; u++)
-                mean[v * columns + u] += frame[v * frames->stride_v + u * frames->stride_u];
-    }
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t row = 0; row < rows; row += most) {
+            const int64_t part = rows - row < most ? rows - row : most;
+            int64_t stride_v, stride_u;
+            TRY_GOTO(scan_frames_read(frames, index ? index[i] : i, 1, row, part, band));
+            scan_frames_strides(frames, part, &stride_v, &stride_u);
+            for (int64_t v = 0; v < part; v++)
+                for (int64_t u = 0; u < columns; u++)
+                    mean[(row + v) * columns + u] += band[v * stride_v + u * stride_u];
+        }
     for (int64_t i = 0; i < pixels; i++) mean[i] /= (double)count;
 out:
-    mem_free(scan->context, frame);
+    mem_free(scan->context, band);
     return st;
 }
 
@@ -187,7 +208,7 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
     if (!found) {
         TRY(scan_frames_open(c, scan->path, NULL, 0, &scan->data));
         memcpy(scan->info.format, scan->data.info.format, sizeof scan->data.info.format);
-        const double spacing = scan->data.info.spacing[scan->data.stride_u == 1 ? 2 : 1];
+        const double spacing = scan->data.info.spacing[scan->data.transposed ? 1 : 2];
         if (spacing > 0.0 && spacing < 1e30) scan->info.pitch = spacing;
     }
     scan->info.type = scan->data.info.type;

@@ -9,14 +9,21 @@ typedef struct scan_frames {
     motet_store *store;
     motet_store_info info;
     int64_t count, rows, columns;
-    int64_t stride_v, stride_u; /* of a pixel within a frame */
-    int single;                 /* the store is one frame of two axes */
+    int transposed; /* frames are (u, v) rather than (v, u) */
+    int single;     /* the store is one frame of two axes */
 } scan_frames;
 
 /* `single`: two axes are legal and mean one frame. */
 motet_status scan_frames_open(motet_context *context, const char *path, const char *entry,
                               int single, scan_frames *out);
-motet_status scan_frames_read(scan_frames *frames, int64_t first, int64_t count, double *out);
+/* Detector rows [row, row + rows) of frames [first, first + count); a pixel of a frame then lies at
+ * v * *stride_v + u * *stride_u, v counted from `row`, and a frame is rows * columns. */
+motet_status scan_frames_read(scan_frames *frames, int64_t first, int64_t count, int64_t row,
+                              int64_t rows, double *out);
+void scan_frames_strides(const scan_frames *frames, int64_t rows, int64_t *stride_v,
+                         int64_t *stride_u);
+/* The bytes that raw frames may take at once. */
+int64_t scan_room(const motet_context *context);
 void scan_frames_close(scan_frames *frames);
 
 struct motet_ct_scan {

@@ -1,6 +1,6 @@
 /* Line integrals of detector rows from a scan's frames.
  *
- * The views are read in blocks of whole frames, since that is how files hold them; each block goes
+ * The views are read in blocks, of each frame no more than the rows asked for; each block goes
  * through the kernel of normalise.k.h. A value depends on its own pixel alone (or, where that is
  * dead, on its neighbours'), so neither rows, blocks nor threads can change a bit. */
 #include <string.h>
@@ -12,8 +12,6 @@
 #include "ct/normalise.k.h"
 #include "ct/scan.h"
 #include "rt/op.h"
-
-enum { BLOCK_BYTES = 32 << 20 }; /* of raw frames read at once */
 
 enum { RAW, SINOGRAM, COUNTERS, DARK, OPEN, LIVE, PORTS };
 
@@ -32,12 +30,13 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
     const normalise *n = user;
     const scan_frames *data = &n->scan->data;
     const int64_t view = chunk->first[0], columns = data->columns;
+    int64_t stride_v, stride_u;
+    scan_frames_strides(data, n->rows, &stride_v, &stride_u);
     const ct_normalise_args a = {
-        .raw = (const double *)start_of(&chunk->port[RAW], sizeof(double), view) +
-               n->first * data->stride_v,
-        .frame = data->rows * columns,
-        .stride_v = data->stride_v,
-        .stride_u = data->stride_u,
+        .raw = start_of(&chunk->port[RAW], sizeof(double), view),
+        .frame = n->rows * columns,
+        .stride_v = stride_v,
+        .stride_u = stride_u,
         .dark = (const double *)start_of(&chunk->port[DARK], sizeof(double), n->first),
         .open = (const double *)start_of(&chunk->port[OPEN], sizeof(double), n->first),
         .live = (const int32_t *)start_of(&chunk->port[LIVE], sizeof(int32_t), n->first),
@@ -50,7 +49,7 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
     return rt_launch(queue, &K_ct_normalise, &a, chunk->count[0], 0);
 }
 
-/* One block of `count` views whose frames lie in `raw`. */
+/* One block of `count` views whose rows lie in `raw`. */
 static motet_status normalise_block(motet_ct_scan *scan, const normalise *n, double *raw,
                                     int64_t count, float *sinogram, int64_t *counters)
 {
@@ -62,7 +61,7 @@ static motet_status normalise_block(motet_ct_scan *scan, const normalise *n, dou
         int axes;
         int64_t shape[3];
     } ports[PORTS] = {
-        {"raw", raw, MOTET_F64, 2, {count, rows * columns}},
+        {"raw", raw, MOTET_F64, 2, {count, n->rows * columns}},
         {"sinogram", sinogram, MOTET_F32, 3, {count, columns, n->rows}},
         {"counters", counters, MOTET_I64, 2, {count, CT_NORMALISE_COUNTERS}},
         {"dark", scan->dark, MOTET_F64, 2, {rows, columns}},
@@ -87,15 +86,17 @@ out:
     return st;
 }
 
-/* Frames of views [first, first + count) into `raw`, run by run of neighbouring frames. */
-static motet_status read_frames(motet_ct_scan *scan, int64_t first, int64_t count, double *raw)
+/* The rows of views [first, first + count) into `raw`, run by run of neighbouring frames. */
+static motet_status read_views(motet_ct_scan *scan, const normalise *n, int64_t first,
+                               int64_t count, double *raw)
 {
-    const int64_t pixels = scan->info.rows * scan->info.columns;
+    const int64_t pixels = n->rows * scan->info.columns;
     for (int64_t k = 0; k < count;) {
         const int64_t *frame = scan->frame_of_view ? scan->frame_of_view + first : NULL;
         int64_t run = frame ? 1 : count;
         while (frame && k + run < count && frame[k + run] == frame[k] + run) run++;
-        TRY(scan_frames_read(&scan->data, frame ? frame[k] : first, run, raw + k * pixels));
+        TRY(scan_frames_read(&scan->data, frame ? frame[k] : first, run, n->first, n->rows,
+                             raw + k * pixels));
         k += run;
     }
     return MOTET_OK;
@@ -129,16 +130,15 @@ motet_status scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram
     TRY(check_sinogram(scan, first, sinogram));
     motet_context *c = scan->context;
     const int64_t views = scan->info.views, columns = scan->info.columns;
-    const int64_t pixels = scan->info.rows * columns, rows = motet_array_size(sinogram, 2);
-    const int64_t room = k_min_i64(mem_bound(c) / 8, BLOCK_BYTES);
-    const int64_t fit = room / (8 * pixels);
-    const int64_t block = fit < 1 ? 1 : fit < views ? fit : views;
+    const int64_t rows = motet_array_size(sinogram, 2), pixels = rows * columns;
     const normalise n = {scan, first, rows};
     motet_status st = MOTET_OK;
     int64_t sums[CT_NORMALISE_COUNTERS] = {0};
     /* The caller's array gets all or nothing, unless it says that it need not. */
     const int direct = (sinogram->flags & MOTET_WRITE_DIRECT) != 0;
     float *copy = direct ? NULL : mem_alloc(c, sinogram->bytes);
+    const int64_t fit = scan_room(c) / (8 * pixels);
+    const int64_t block = fit < 1 ? 1 : fit < views ? fit : views;
     double *raw = mem_alloc_array(c, block * pixels, sizeof *raw);
     int64_t *counters = mem_alloc_array(c, block * CT_NORMALISE_COUNTERS, sizeof *counters);
     if ((!direct && !copy) || !raw || !counters)
@@ -148,7 +148,7 @@ motet_status scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram
     log_phase phase = log_phase_begin(c, "read", views);
     for (int64_t k = 0; k < views; k += block) {
         const int64_t count = views - k < block ? views - k : block;
-        TRY_GOTO(read_frames(scan, k, count, raw));
+        TRY_GOTO(read_views(scan, &n, k, count, raw));
         TRY_GOTO(normalise_block(scan, &n, raw, count, to + k * columns * rows, counters));
         for (int64_t i = 0; i < count * CT_NORMALISE_COUNTERS; i++)
             sums[i % CT_NORMALISE_COUNTERS] += counters[i];

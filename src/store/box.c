@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "store/convert.h"
 
-/* A gap within a page costs the disk nothing; larger ones are passed over. */
-enum { BUFFER = 1 << 20, GAP = 4096 };
+/* To begin a new reading costs a disk as much as to read through some dozen pages. */
+enum { BUFFER = 1 << 20, GAP = 1 << 15 };
 
 /* Axes as the file has them, slowest first; the last one is the run. All counts are of elements. */
 typedef struct walk {

@@ -128,6 +128,125 @@ static void one_digest_however_it_is_run(void **state)
     }
 }
 
+/* One entry of an HDF5 file as a file of another kind, its frames transposed for NPY. */
+static void copy_frames(motet_context *c, const char *from, const char *entry, const char *to)
+{
+    motet_store *in = NULL, *out = NULL;
+    motet_store_info info;
+    assert_ok(c, motet_store_open(c, from, entry, &in));
+    motet_store_describe(in, &info);
+    const int64_t frames = info.shape[0], v_size = info.shape[1], u_size = info.shape[2];
+    uint16_t *read = malloc(2 * (size_t)(frames * v_size * u_size)),
+             *written = malloc(2 * (size_t)(frames * v_size * u_size));
+    assert_ok(c, motet_store_read(in, 0, frames, MOTET_U16, read));
+    motet_store_free(in);
+    const int turned = strstr(to, ".npy") != NULL;
+    for (int64_t k = 0; k < frames; k++)
+        for (int64_t v = 0; v < v_size; v++)
+            for (int64_t u = 0; u < u_size; u++)
+                written[turned ? (k * u_size + u) * v_size + v : (k * v_size + v) * u_size + u] =
+                    read[(k * v_size + v) * u_size + u];
+    info.shape[1] = turned ? u_size : v_size;
+    info.shape[2] = turned ? v_size : u_size;
+    memset(info.spacing, 0, sizeof info.spacing);
+    assert_ok(c, motet_store_create(c, test_path(to), NULL, &info, 1, &out));
+    assert_ok(c, motet_store_write(out, 0, frames, written));
+    assert_ok(c, motet_store_commit(out));
+    motet_store_free(out);
+    free(read);
+    free(written);
+}
+
+/* The kind of file and the slab, which decide what is read when, leave the digest alone. */
+static void one_digest_whatever_the_file(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    const motet_ct_simulate_options o = sized(24, 9, 40);
+    assert_ok(c, motet_ct_simulate(c, &o, test_path("kinds.h5"), 1));
+    static const char *const endings[] = {".tif", ".npy", ".mha", "/", ".h5"};
+    char want[33] = "", name[3][64], path[3][1024];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        static const char *const entries[3] = {"data", "data_white", "data_dark"};
+        for (int k = 0; k < 3; k++) {
+            char entry[32];
+            snprintf(entry, sizeof entry, "/exchange/%s", entries[k]);
+            snprintf(name[k], sizeof name[k], "%s%s", entries[k], endings[i]);
+            copy_frames(c, test_path("kinds.h5"), entry, name[k]);
+            snprintf(path[k], sizeof path[k], "%s", test_path(name[k]));
+        }
+        motet_ct_scan_options so;
+        motet_ct_scan_options_init(&so);
+        so.angles = "0:170";
+        so.flats = path[1];
+        so.darks = path[2];
+        motet_ct_scan *scan = NULL;
+        assert_ok(c, motet_ct_scan_open(c, path[0], &so, &scan));
+        static const int64_t slabs[] = {1, 2, 4, 9};
+        for (size_t k = 0; k < sizeof slabs / sizeof *slabs; k++) {
+            motet_ct_recon_options r;
+            motet_ct_recon_options_init(&r);
+            r.slab_rows = slabs[k];
+            r.pitch = 0.1;
+            motet_ct_recon_result result;
+            assert_ok(c, motet_ct_recon(scan, &r, NULL, NULL, &result));
+            if (!want[0]) memcpy(want, result.digest, sizeof want);
+            if (strcmp(want, result.digest)) {
+                print_error("%s in slabs of %d gives %s, expected %s\n", name[0], (int)slabs[k],
+                            result.digest, want);
+                fail();
+            }
+        }
+        motet_ct_scan_free(scan);
+    }
+    motet_context_free(c);
+}
+
+static int64_t bytes_read(void)
+{
+    FILE *file = fopen("/proc/self/io", "r");
+    long long bytes = -1;
+    if (!file) return -1;
+    if (fscanf(file, "rchar: %lld", &bytes) != 1) bytes = -1;
+    fclose(file);
+    return bytes;
+}
+
+/* All slabs together read the file once, not each of them. */
+static void a_slab_reads_its_own_rows(void **state)
+{
+    (void)state;
+    if (bytes_read() < 0) skip();
+    motet_context *c = test_context();
+    const motet_ct_simulate_options o = sized(12, 64, 512);
+    assert_ok(c, motet_ct_simulate(c, &o, test_path("tall.h5"), 1));
+    static const char *const names[] = {"tall.h5", "tall.tif", "tall.mha"};
+    copy_frames(c, test_path("tall.h5"), "/exchange/data", "tall.tif");
+    copy_frames(c, test_path("tall.h5"), "/exchange/data", "tall.mha");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        motet_ct_scan_options so;
+        motet_ct_scan_options_init(&so);
+        so.angles = "0:170";
+        so.line_integrals = 1;
+        motet_ct_scan *scan = NULL;
+        assert_ok(c, motet_ct_scan_open(c, test_path(names[i]), &so, &scan));
+        motet_ct_recon_options r;
+        motet_ct_recon_options_init(&r);
+        r.centre = 255.5;
+        r.nx = r.ny = 8;
+        r.slab_rows = 8;
+        const int64_t before = bytes_read();
+        assert_ok(c, motet_ct_recon(scan, &r, NULL, NULL, NULL));
+        const int64_t read = bytes_read() - before, size = 2 * 12 * 64 * 512;
+        if (read < size || read > size * 3 / 2) {
+            print_error("%s: %d bytes read of %d\n", names[i], (int)read, (int)size);
+            fail();
+        }
+        motet_ct_scan_free(scan);
+    }
+    motet_context_free(c);
+}
+
 /* Rows reconstructed alone are the rows of the whole; the mask empties the corners and nothing
  * else. */
 static void parts_of_the_volume(void **state)
@@ -257,6 +376,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(volume_is_the_phantom),
         cmocka_unit_test(one_digest_however_it_is_run),
+        cmocka_unit_test(one_digest_whatever_the_file),
+        cmocka_unit_test(a_slab_reads_its_own_rows),
         cmocka_unit_test(parts_of_the_volume),
         cmocka_unit_test(attenuation_is_per_length),
         cmocka_unit_test(receiver_and_user_can_stop_it),

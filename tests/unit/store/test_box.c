@@ -132,8 +132,8 @@ static void boxes_larger_than_the_buffers(void **state)
 {
     (void)state;
     static const char *const names[] = {"b.npy", "b.npz", "b.mha", "b.mhd", "b.tif", "b.h5", "b/"};
-    const motet_store_info info = {.type = MOTET_U16, .axes = 3, .shape = {4, 70, 5000}};
-    const size_t bytes = 2 * 4 * 70 * 5000;
+    const motet_store_info info = {.type = MOTET_U16, .axes = 3, .shape = {4, 20, 17500}};
+    const size_t bytes = 2 * 4 * 20 * 17500;
     void *data = malloc(bytes);
     fill(data, bytes);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
