@@ -155,7 +155,9 @@ typedef struct motet_ct_recon_options {
     double voxel;        /* 0: the pitch */
     double mask;         /* radius of the circle outside which voxels become 0, as a fraction of the
                             half width of the slice; 0: no mask */
-    int64_t slab_rows;   /* rows reconstructed at once; 0: chosen from memory. Never changes bits */
+    int64_t slab_rows;   /* rows reconstructed at once; 0: chosen from memory. Never changes bits.
+                            A slab reads its own rows of each frame; NPY (view, u, v) and frames
+                            packed whole are read again for every slab */
 } motet_ct_recon_options;
 
 typedef struct motet_ct_recon_result {

@@ -117,13 +117,14 @@ static void host_memory_is_a_hard_bound(void **state)
     motet_memory m;
     motet_context_memory(c, &m);
     const size_t room = (size_t)(bound - m.now);
+    assert_true(mem_bound(c) == (int64_t)bound && mem_left(c) == (int64_t)room);
     assert_null(mem_alloc(c, room));
     void *most = NULL;
     size_t size = room;
     while (!most) most = mem_alloc(c, --size);
     motet_context_memory(c, &m);
     assert_int_equal(m.now, bound);
-    assert_true(m.peak <= bound);
+    assert_true(m.peak <= bound && mem_left(c) == 0);
     assert_null(mem_alloc(c, 0));
     mem_free(c, most);
     most = mem_alloc(c, size);
@@ -131,6 +132,9 @@ static void host_memory_is_a_hard_bound(void **state)
     mem_free(c, most);
     motet_context_free(c);
     assert_int_equal(s.held, 0);
+    c = skewed_context(&s, 0);
+    assert_true(mem_bound(c) == INT64_MAX && mem_left(c) == INT64_MAX);
+    motet_context_free(c);
 }
 
 /* Growing keeps what was there; when it fails, the old block lives on. */
