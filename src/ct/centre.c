@@ -32,6 +32,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/threads.h"
+#include "ct/fft.h"
 #include "kern/exact.h"
 #include "rt/array.h"
 
@@ -175,18 +176,19 @@ static double fade_about(finder *f, double centre)
 
 static void finder_end(finder *f)
 {
-    void *blocks[] = {f->cosine, f->sine,     f->work_re,  f->work_im, f->re,      f->im,
-                      f->weight, f->phase_re, f->phase_im, f->turn_re, f->turn_im, f->sum[0],
-                      f->sum[1], f->sum[2],   f->sum[3],   f->d_re,    f->d_im,    f->profile,
-                      f->window, f->order,    f->mirrors};
+    void *blocks[] = {f->turn,     f->work,     f->re,      f->im,      f->weight,
+                      f->phase_re, f->phase_im, f->turn_re, f->turn_im, f->sum[0],
+                      f->sum[1],   f->sum[2],   f->sum[3],  f->d_re,    f->d_im,
+                      f->profile,  f->window,   f->order,   f->mirrors};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) mem_free(f->context, blocks[i]);
 }
 
 static motet_status finder_begin(finder *f)
 {
-    f->length = 2;
-    while (f->length < 2 * f->columns) f->length *= 2;
-    f->frequencies = k_min_i64(f->length / 2, MAX_FREQUENCIES);
+    f->bits = 1;
+    while ((int64_t)1 << f->bits < 2 * f->columns) f->bits++;
+    const int64_t length = (int64_t)1 << f->bits;
+    f->frequencies = k_min_i64(length / 2, MAX_FREQUENCIES);
     size_t cells;
     if (!mem_product(f->views, (size_t)f->frequencies * sizeof(double), &cells))
         return fail(f->context, MOTET_NO_MEMORY, "finding the centre: %lld views are too many",
@@ -195,10 +197,8 @@ static motet_status finder_begin(finder *f)
     const struct {
         double **block;
         int64_t count;
-    } blocks[] = {{&f->cosine, f->length / 2},
-                  {&f->sine, f->length / 2},
-                  {&f->work_re, f->length},
-                  {&f->work_im, f->length},
+    } blocks[] = {{&f->turn, 2 * length},
+                  {&f->work, 2 * length},
                   {&f->re, f->views * f->frequencies},
                   {&f->im, f->views * f->frequencies},
                   {&f->weight, f->views},
@@ -222,8 +222,7 @@ static motet_status finder_begin(finder *f)
         return fail(c, MOTET_NO_MEMORY,
                     "finding the centre: no memory for the spectra of %lld views",
                     (long long)f->views);
-    for (int64_t i = 0; i < f->length / 2; i++)
-        k_sincospi(2.0 * (double)i / (double)f->length, &f->sine[i], &f->cosine[i]);
+    ct_fft_turns(f->turn, f->bits);
     for (int64_t k = 0; k < f->views; k++) {
         k_sincos(f->angles[k], &f->turn_im[k], &f->turn_re[k]);
         f->turn_im[k] = -f->turn_im[k];

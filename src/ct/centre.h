@@ -22,10 +22,9 @@ typedef struct finder {
     const float *sinogram; /* views, columns, rows */
     const double *angles;
     int64_t views, columns, rows;
-    int64_t length;              /* of the transform, a power of two >= 2 columns */
-    int64_t frequencies;         /* 1 .. frequencies - 1 are used; spacing 2 pi / length */
-    double *cosine, *sine;       /* of 2 pi i / length, i < length / 2 */
-    double *work_re, *work_im;   /* length */
+    int bits;                    /* of the transform's length, a power of two >= 2 columns */
+    int64_t frequencies;         /* 1 .. frequencies - 1 are used; spacing 2 pi / 2^bits */
+    double *turn, *work;         /* of ct_fft_f64: 2^bits complex values each */
     double *re, *im;             /* views * frequencies: spectra of one row */
     double *weight;              /* of a view: half the gaps to its neighbours modulo pi */
     double *phase_re, *phase_im; /* of the harmonic at hand, per view */

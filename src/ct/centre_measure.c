@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ct/fft.h"
 #include "kern/exact.h"
 
 enum {
@@ -13,49 +14,22 @@ enum {
     WEDGE_MARGIN = 4
 };
 
-/* In-place radix-2 transform of work_re, work_im (decimation in time; Cooley and Tukey 1965). */
-static void transform(finder *f)
-{
-    const int64_t n = f->length;
-    double *re = f->work_re, *im = f->work_im;
-    for (int64_t i = 1, j = 0; i < n; i++) {
-        int64_t bit = n >> 1;
-        for (; j & bit; bit >>= 1) j ^= bit;
-        j ^= bit;
-        if (i < j) {
-            const double r = re[i], m = im[i];
-            re[i] = re[j], im[i] = im[j];
-            re[j] = r, im[j] = m;
-        }
-    }
-    for (int64_t half = 1; half < n; half <<= 1) {
-        const int64_t stride = n / (2 * half);
-        for (int64_t begin = 0; begin < n; begin += 2 * half)
-            for (int64_t i = 0; i < half; i++) {
-                const double c = f->cosine[i * stride], s = -f->sine[i * stride];
-                const int64_t a = begin + i, b = a + half;
-                const double r = re[b] * c - im[b] * s, m = re[b] * s + im[b] * c;
-                re[b] = re[a] - r, im[b] = im[a] - m;
-                re[a] += r, im[a] += m;
-            }
-    }
-}
-
 static void spectra_of_row(finder *f, int64_t row)
 {
     for (int64_t k = 0; k < f->views; k++) {
         const float *view = f->sinogram + k * f->columns * f->rows + row;
-        memset(f->work_re, 0, (size_t)f->length * sizeof *f->work_re);
-        memset(f->work_im, 0, (size_t)f->length * sizeof *f->work_im);
+        memset(f->work, 0, ((size_t)2 << f->bits) * sizeof *f->work);
         for (int64_t u = 0; u < f->columns; u++) {
             const double value = (double)view[u * f->rows];
             /* One broken value must not spoil every frequency. */
             const double finite = value - value == 0.0 ? value : 0.0;
-            f->work_re[u] = f->window ? finite * f->window[u] : finite;
+            f->work[2 * u] = f->window ? finite * f->window[u] : finite;
         }
-        transform(f);
-        memcpy(f->re + k * f->frequencies, f->work_re, (size_t)f->frequencies * sizeof *f->re);
-        memcpy(f->im + k * f->frequencies, f->work_im, (size_t)f->frequencies * sizeof *f->im);
+        ct_fft_f64(f->work, f->bits, f->turn);
+        for (int64_t j = 0; j < f->frequencies; j++) {
+            f->re[k * f->frequencies + j] = f->work[2 * j];
+            f->im[k * f->frequencies + j] = f->work[2 * j + 1];
+        }
     }
 }
 
@@ -63,7 +37,7 @@ static void spectra_of_row(finder *f, int64_t row)
 
 static double frequency(const finder *f, int64_t j)
 {
-    return CENTRE_TURN * (double)j / (double)f->length;
+    return CENTRE_TURN * (double)j / (double)((int64_t)1 << f->bits);
 }
 
 static void add_mirrors(finder *f)
@@ -148,7 +122,7 @@ void centre_measure(finder *f, double radius)
 double centre_disagreement(const finder *f, double centre)
 {
     double zr, zi, er = 1.0, ei = 0.0, total = 0.0;
-    k_sincospi(4.0 * centre / (double)f->length, &zi, &zr);
+    k_sincospi(4.0 * centre / (double)((int64_t)1 << f->bits), &zi, &zr);
     for (int64_t j = 1; j < f->frequencies; j++) {
         const double r = er * zr - ei * zi;
         ei = er * zi + ei * zr;
