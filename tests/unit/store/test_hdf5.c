@@ -289,48 +289,6 @@ static void begun_and_dropped_leaves_nothing(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* Every allocation that fails is NO_MEMORY, changes no output and leaks nothing. */
-static void every_failing_allocation(void **state)
-{
-    (void)state;
-    write_small(test_path("memory.h5"));
-    motet_context *usual = c;
-    int reached_end = 0;
-    for (int64_t nth = 1; !reached_end; nth++) {
-        assert_true(nth < 200);
-        c = test_context_failing(0, 0);
-        motet_memory before, after;
-        motet_context_memory(c, &before);
-        test_context_fail_at(c, nth, 0);
-        motet_store *s = NULL, *t = NULL;
-        char *names = NULL, units[16];
-        double theta[4];
-        motet_store_info info;
-        motet_status st = motet_store_entries(c, test_path("memory.h5"), &names);
-        if (st == MOTET_OK) st = motet_store_open(c, test_path("memory.h5"), "/exchange/theta", &s);
-        if (st == MOTET_OK) st = motet_store_text(s, "units", units, sizeof units);
-        if (st == MOTET_OK) st = motet_store_read(s, 0, 4, MOTET_F64, theta);
-        if (st == MOTET_OK) {
-            motet_store_describe(s, &info);
-            st = motet_store_create(c, test_path("memory-out.h5"), "/a/b", &info, 1, &t);
-        }
-        if (st == MOTET_OK) st = motet_store_add(t, "/c/d", &info, theta);
-        if (st == MOTET_OK) st = motet_store_write(t, 0, 4, theta);
-        if (st == MOTET_OK) st = motet_store_set_text(t, "/c/d", "units", units);
-        if (st == MOTET_OK) st = motet_store_commit(t);
-        motet_store_free(s);
-        motet_store_free(t);
-        motet_text_free(c, names);
-        motet_context_memory(c, &after);
-        assert_int_equal(after.blocks, before.blocks);
-        reached_end = !test_context_failed(c);
-        assert_status(c, st, reached_end ? MOTET_OK : MOTET_NO_MEMORY);
-        assert_int_equal(access(test_path("memory-out.h5"), F_OK), reached_end ? 0 : -1);
-        motet_context_free(c);
-    }
-    c = usual;
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -344,7 +302,6 @@ int main(void)
         TEST(texts_of_all_forms),
         TEST(cut_files_are_refused),
         TEST(begun_and_dropped_leaves_nothing),
-        TEST(every_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,42 +178,6 @@ static void never_removes_other_files(void **state)
     assert_status(c, write_stack(test_path("home/"), 3, 1, 1), MOTET_EXISTS);
 }
 
-/* Every allocation that fails is NO_MEMORY, changes no output and leaks nothing. */
-static void every_failing_allocation(void **state)
-{
-    (void)state;
-    assert_ok(c, write_stack(test_path("source/"), 2, 1, 0));
-    motet_context *usual = c;
-    int reached_end = 0;
-    for (int64_t nth = 1; !reached_end; nth++) {
-        assert_true(nth < 300);
-        c = test_context_failing(0, 0);
-        motet_memory before, after;
-        motet_context_memory(c, &before);
-        test_context_fail_at(c, nth, 0);
-        motet_store *s = NULL, *t = NULL;
-        float pages[12];
-        motet_store_info info;
-        motet_status st = motet_store_open(c, test_path("source"), NULL, &s);
-        if (st == MOTET_OK) st = motet_store_read(s, 0, 2, MOTET_F32, pages);
-        if (st == MOTET_OK) {
-            motet_store_describe(s, &info);
-            st = motet_store_create(c, test_path("memory/"), NULL, &info, 0, &t);
-        }
-        if (st == MOTET_OK) st = motet_store_write(t, 0, 2, pages);
-        if (st == MOTET_OK) st = motet_store_commit(t);
-        motet_store_free(s);
-        motet_store_free(t);
-        motet_context_memory(c, &after);
-        assert_int_equal(after.blocks, before.blocks);
-        reached_end = !test_context_failed(c);
-        assert_status(c, st, reached_end ? MOTET_OK : MOTET_NO_MEMORY);
-        assert_int_equal(access(test_path("memory"), F_OK), reached_end ? 0 : -1);
-        motet_context_free(c);
-    }
-    c = usual;
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -224,7 +188,6 @@ int main(void)
         TEST(pages_that_differ_are_named),
         TEST(whole_or_nothing),
         TEST(never_removes_other_files),
-        TEST(every_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

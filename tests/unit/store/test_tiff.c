@@ -342,46 +342,6 @@ static void begun_and_dropped_leaves_nothing(void **state)
                   MOTET_UNSUPPORTED);
 }
 
-/* Every allocation that fails is NO_MEMORY, changes no output and leaks nothing. */
-static void every_failing_allocation(void **state)
-{
-    (void)state;
-    motet_context *usual = c;
-    int reached_end = 0;
-    for (int64_t nth = 1; !reached_end; nth++) {
-        assert_true(nth < 200);
-        c = test_context_failing(0, 0);
-        motet_memory before, after;
-        motet_context_memory(c, &before);
-        test_context_fail_at(c, nth, 0);
-        motet_store *s = NULL, *t = NULL;
-        uint16_t page[360];
-        motet_store_info info;
-        motet_status st = motet_store_open(c, corpus("zip_tiles.tif"), NULL, &s);
-        if (st == MOTET_OK) st = motet_store_read(s, 1, 1, MOTET_U16, page);
-        motet_store_free(s);
-        s = NULL;
-        if (st == MOTET_OK) st = motet_store_open(c, corpus("lzw.tif"), NULL, &s);
-        if (st == MOTET_OK) st = motet_store_read(s, 1, 1, MOTET_U16, page);
-        if (st == MOTET_OK) {
-            motet_store_describe(s, &info);
-            info.shape[0] = 1;
-            st = motet_store_create(c, test_path("memory.tif"), NULL, &info, 0, &t);
-        }
-        if (st == MOTET_OK) st = motet_store_write(t, 0, 1, page);
-        if (st == MOTET_OK) st = motet_store_commit(t);
-        motet_store_free(s);
-        motet_store_free(t);
-        motet_context_memory(c, &after);
-        assert_int_equal(after.blocks, before.blocks);
-        reached_end = !test_context_failed(c);
-        assert_status(c, st, reached_end ? MOTET_OK : MOTET_NO_MEMORY);
-        assert_int_equal(access(test_path("memory.tif"), F_OK), reached_end ? 0 : -1);
-        motet_context_free(c);
-    }
-    c = usual;
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -396,7 +356,6 @@ int main(void)
         TEST(thousands_of_pages),
         TEST(cut_files_are_refused),
         TEST(begun_and_dropped_leaves_nothing),
-        TEST(every_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
