@@ -38,6 +38,25 @@ fresh; echo 'int a(size_t b);' >include/motet/a.h; expect headers 'motet/a.h'
 fresh; echo '/* TO''DO: later */' >src/base/a.c; expect words src/base/a.c
 fresh; echo '/* see /ho''me/me/notes */' >src/base/a.c; expect words src/base/a.c
 
+exact='-ffp-contract=off -fno-math-errno -fno-trapping-math -fno-fast-math -fno-lto'
+flags() { # K.H OPTIONS
+    fresh; mkdir -p src/kern
+    echo "$1" >src/kern/k.h
+    echo "  \"command\": \"cc $2 -o a.o -c $scratch/tree/src/base/a.c\"," >compile_commands.json
+}
+careless='static inline float k_sqrtf(float a) { return a; }'
+careful="#ifdef __FAST_MATH__
+#error no
+#endif
+#include <float.h>
+#if FLT_EVAL_METHOD != 0
+#error no
+#endif
+$careless"
+flags "$careless" "-O2 $exact"; expect flags 'compiles with -ffast-math'
+flags "$careful" '-O2 -ffp-contract=off'; expect flags 'a.c is compiled without -fno-fast-math'
+flags "$careful" "-O2 $exact -ffast-math"; expect flags '-ffast-math behind the exact flags'
+
 library() { # C TEXT
     fresh
     echo "$1" | "${CC:-cc}" -x c -shared -fPIC -O0 -fno-builtin -o libmotet.so - -lm || exit 1

@@ -170,6 +170,26 @@ static void small_beside_large_is_kept(void **state)
     assert_true(fabs(got - (1.0 + 4095.0 * (double)1e-10f)) < 1e-15);
 }
 
+/* A limb takes K_LIMB_ADDENDS of the largest payload before it must be normalised, and the sum is
+ * right then (the undefined-behaviour sanitizer would tell an overflow). */
+static void limbs_take_as_many_addends_as_stated(void **state)
+{
+    (void)state;
+    const float most = 0x1.fffffep0f; /* all 24 bits, in limbs 4 and 5 */
+    int64_t one[K_LIMBS_FLOAT] = {0}, many[K_LIMBS_FLOAT], brim[K_LIMBS_FLOAT];
+    assert_int_equal(k_limbs_add_float(one, most), 0);
+    for (int i = 0; i < K_LIMBS_FLOAT; i++) {
+        many[i] = one[i] * (K_LIMB_ADDENDS - 1);
+        brim[i] = (int64_t)UINT32_MAX * (K_LIMB_ADDENDS - 1); /* whatever the addends were */
+    }
+    assert_int_equal(k_limbs_add_float(many, most), 0);
+    assert_true(k_limbs_value(many, K_LIMBS_FLOAT, K_UNIT_FLOAT) ==
+                (double)most * (double)K_LIMB_ADDENDS);
+    assert_int_equal(k_limbs_add_float(brim, most), 0);
+    k_limbs_normalise(brim, K_LIMBS_FLOAT);
+    for (int i = 0; i + 1 < K_LIMBS_FLOAT; i++) assert_true(brim[i] >= 0 && brim[i] <= UINT32_MAX);
+}
+
 /* Overflow is an error, not a wrong sum. */
 static void overflow_is_reported(void **state)
 {
@@ -281,6 +301,7 @@ int main(void)
         cmocka_unit_test(value_is_rounded_once),
         cmocka_unit_test(bounded_limbs_keep_what_they_say),
         cmocka_unit_test(small_beside_large_is_kept),
+        cmocka_unit_test(limbs_take_as_many_addends_as_stated),
         cmocka_unit_test(overflow_is_reported),
         cmocka_unit_test(double_limbs_keep_128_bits),
         cmocka_unit_test(dot_follows_the_stated_order),
