@@ -27,6 +27,14 @@ cd "$scratch" || exit 1
 # shellcheck disable=SC2086
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror example.c -o example $flags || fail "the program of README.md does not compile"
 LD_LIBRARY_PATH=$libraries ./example || fail "the program of README.md fails"
+
+# The shell lines below the program, as they stand, for a user whose home is here.
+awk '/^```c$/ { program = 1 } program && /^```$/ { if (++fences == 3) exit; next } fences == 2' "$source/README.md" |
+    sed "s|--install build|--install \"$build\"|" >lines.sh
+rm example
+[ "$(grep -c . lines.sh)" = 3 ] || fail "README.md says how to build the program in $(grep -c . lines.sh) lines, expected 3"
+HOME=$scratch/home bash -e lines.sh >lines.log 2>&1 && grep -q '^in the disc' lines.log ||
+    { cat lines.log; fail "the lines of README.md that build and run the program fail"; }
 "$scratch/usr/bin/motet" --version >/dev/null || fail "the installed command does not run"
 
 # The same through find_package.

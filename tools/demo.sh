@@ -158,7 +158,8 @@ $(picture difference.png "Difference; black and white are −10 % and +10 % of t
 <h2>Along the middle line</h2>
 <p class="key"><i style="background:var(--two)"></i>known answer<i style="background:var(--one)"></i>reconstruction</p>
 $(profile)
-<p>The scan holds 20000 counts in the open beam, with the noise that belongs to them; the ripple is that noise.</p>
+<p>The scan holds 20000 counts in the open beam, with the noise that belongs to them: the ripple inside the head. The streaks beside its
+shell are there without noise too: that edge is finer than $columns columns can hold, and they are most of the error.</p>
 <h2>The same bits everywhere</h2>
 <p>The reconstruction ran on every instruction set that this processor has, with one and with two threads:
 $verdict.</p>

@@ -111,6 +111,8 @@ typedef struct motet_ct_scan_options {
     const char *angles;        /* "start:stop" in degrees, evenly spaced, stop included, or a file
                                   (text: one angle in degrees per line; .npy); NULL: the file's own */
     int line_integrals; /* 1: the data are line integrals already: no flats, darks, logarithm */
+    const char *entry;  /* dataset of an HDF5 file or member of an NPZ file that holds the views and
+                           nothing else; NULL: found by the file's own layout */
 } motet_ct_scan_options;
 
 typedef struct motet_ct_scan_info {

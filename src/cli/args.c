@@ -193,6 +193,24 @@ static int wants_help(int argc, char **argv, int first)
     return 0;
 }
 
+/* A flag like --mask takes its value after '=' only: what follows a bare one is an argument, which
+ * may be why there are too many. */
+static int one_too_many(const command *c, char **argv, int first, int at)
+{
+    for (int i = first; i < at && strcmp(argv[i], "--"); i++) {
+        const int index =
+            strncmp(argv[i], "--", 2) ? -1 : find_flag(c, argv[i] + 2, strlen(argv[i] + 2));
+        flag_value v;
+        if (index >= 0 && command_flag(c, index)->rules & MAY_BE_BARE &&
+            read_value(command_flag(c, index), argv[i + 1], &v))
+            return complain(c, EXIT_USAGE,
+                            "one argument too many: \"%s\"; a value of %s is written %s=%s",
+                            argv[at], argv[i], argv[i], argv[i + 1]);
+    }
+    return complain(c, EXIT_USAGE, "one argument too many: \"%s\"; motet %s --help", argv[at],
+                    c->name);
+}
+
 int args_parse(const command *c, int argc, char **argv, int first, args *out, int *help)
 {
     memset(out, 0, sizeof *out);
@@ -213,9 +231,7 @@ int args_parse(const command *c, int argc, char **argv, int first, args *out, in
             const int code = take_flag(c, out, argc, argv, &i);
             if (code) return code;
         } else {
-            if (count == most)
-                return complain(c, EXIT_USAGE, "one argument too many: \"%s\"; motet %s --help", a,
-                                c->name);
+            if (count == most) return one_too_many(c, argv, first, i);
             if (!*a)
                 return complain(c, EXIT_USAGE, "%s is \"\", expected %s",
                                 c->positionals[count].name, c->positionals[count].help);

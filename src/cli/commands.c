@@ -127,7 +127,11 @@ static const flag recon_flags[] = {
     {"angles", 0, FLAG_TEXT, 0, 0, 0, "START:STOP|FILE",
      "two angles in degrees START:STOP, or a file", "the scan's",
      "evenly spaced angles in degrees, both ends included; or a file, one angle a line or .npy"},
-    {"flats", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", "the scan's", "frames of the open beam"},
+    {"entry", 0, FLAG_TEXT, 0, 0, 0, "NAME", "the name of a dataset, such as /data", NULL,
+     "dataset with the views, of HDF5 that is neither DataExchange nor NXtomo, or member of an NPZ "
+     "file"},
+    {"flats", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", "the scan's",
+     "frames of the open beam (motet ct convert --entry takes a dataset out of HDF5)"},
     {"darks", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", "the scan's", "frames without beam"},
     {"line-integrals", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL,
      "the data are line integrals already: no flats, darks or logarithm"},
@@ -190,8 +194,13 @@ const command commands[] = {
      "reconstruct a scan: filtered back-projection, slab by slab",
      "Reads counts, flats and darks, takes the logarithm, finds the rotation axis, filters and "
      "back-projects. Results are attenuation per mm. The volume has the same bits for any number "
-     "of threads, device, chunk or slab.",
-     {{"SCAN", "the scan: DataExchange or NXtomo HDF5, or TIFF, MHA or NPY", 0, NULL}},
+     "of threads, device, chunk or slab. Row 0 of a slice is its smallest y; ASTRA and "
+     "scikit-image put the largest there, so their slices are these upside down. For the other "
+     "sense of rotation change the sign of the angles: --angles 0:-180.",
+     {{"SCAN",
+       "the scan: DataExchange or NXtomo HDF5; or views (view, row, column) in TIFF, a folder of "
+       "pages, MHA or HDF5, or (view, column, row) in NPY",
+       0, NULL}},
      recon_flags,
      ALL,
      "motet ct recon tooth.h5 -o tooth.mha --png tooth.png",
@@ -252,7 +261,7 @@ const command commands[] = {
      NULL,
      0,
      "motet version",
-     "version, compiler and instruction sets",
+     "version, compiler and kind of build",
      run_version},
     {.name = NULL}};
 

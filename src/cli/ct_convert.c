@@ -110,6 +110,11 @@ static int copy(conversion *c)
         const int64_t rows = rows_from(c, first), values = rows * c->row_values;
         if (run_stopped()) return run_cancelled(c->r);
         motet_status st = motet_store_read(c->in, first, rows, c->read_as, c->read);
+        if (st == MOTET_BAD_ARGUMENT && !c->scaled && quantise_knows(c->to.type))
+            return complain(c->r->args->command, EXIT_REFUSED,
+                            "%s: holds %s, which %s cannot take; --range LO:HI or auto scales it",
+                            c->r->args->positional[0], motet_type_text(c->from.type),
+                            motet_type_text(c->to.type));
         if (st != MOTET_OK) return run_fail(c->r, c->r->context, st);
         void *now = c->read, *other = c->written;
         if (c->scaled) {

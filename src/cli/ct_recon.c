@@ -83,6 +83,7 @@ static int open_scan(recon *c)
     o.darks = args_text(a, "darks");
     o.angles = args_text(a, "angles");
     o.line_integrals = args_given(a, "line-integrals");
+    o.entry = args_text(a, "entry");
     if (o.line_integrals && (o.flats || o.darks))
         return complain(a->command, EXIT_USAGE, "--%s is \"%s\", but --line-integrals needs none",
                         o.flats ? "flats" : "darks", o.flats ? o.flats : o.darks);
@@ -276,10 +277,10 @@ static void tell(const recon *c)
     if (args_real(a, "center", (double)NAN) - c->result.centre == 0)
         printf("axis      column %.9g, as given\n", c->result.centre);
     else
-        printf("axis      column %.6g, found (quality %.2f of 1%s)\n", c->result.centre,
+        printf("axis      column %.6g, found (quality %.2f%s)\n", c->result.centre,
                c->result.centre_quality,
-               c->result.centre_quality < 0.3 ? ": poor, look at the picture or give --center"
-                                              : "");
+               c->result.centre_quality < 0.02 ? ": a guess, look at the picture or give --center"
+                                               : "; below 0.02 is a guess");
     printf("volume    %s %s, ", words_shape(c->volume_info.shape, 3, w[0]),
            motet_type_text(c->volume_info.type));
     if (c->pitch_known)

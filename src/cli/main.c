@@ -17,6 +17,10 @@ static int unknown_command(const command *group, const char *word)
     words[n] = NULL;
     const char *near = suggest(word, words);
     const char *space = group ? " " : "";
+    for (const command *c = commands; c->name && !group; c++)
+        if (strchr(c->name, ' ') && !strcmp(command_word(c), word))
+            return complain(NULL, EXIT_USAGE, "no command \"%s\"; did you mean motet %s?", word,
+                            c->name);
     if (near)
         return complain(group, EXIT_USAGE, "no command \"%s\"; did you mean motet %s%s%s?", word,
                         prefix, space, near);

@@ -58,6 +58,10 @@ motet_status angles_convert(motet_context *context, const char *path, const char
                     "%s: the angles are said to be radians but look like degrees: %s to %s", path,
                     number_text(angles[0], (char[NUMBER_TEXT]){0}),
                     number_text(angles[views - 1], (char[NUMBER_TEXT]){0}));
+    else if (unit == ANGLES_DEGREES && guess == ANGLES_RADIANS && views > 2)
+        log_warning(context, "ct.scan", "%s: degrees from %s to %s; are they radians?", path,
+                    number_text(angles[0], (char[NUMBER_TEXT]){0}),
+                    number_text(angles[views - 1], (char[NUMBER_TEXT]){0}));
     if (unit == ANGLES_DEGREES)
         for (int64_t k = 0; k < views; k++) angles[k] *= degree;
     return MOTET_OK;

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "ct/angles.h"
 #include "ct/scan.h"
 
@@ -131,12 +132,15 @@ static motet_status read_pitch(motet_ct_scan *scan, const char *entry)
     if (scan->info.pitch == 0.0)
         log_warning(scan->context, "ct.scan", "%s: %s is no length that is understood; ignored",
                     scan->path, entry);
+    else if (!unit[0])
+        log_warning(scan->context, "ct.scan", "%s: %s has no unit; taken as %s metres", scan->path,
+                    entry, number_text(value, (char[NUMBER_TEXT]){0}));
     return MOTET_OK;
 }
 
 static motet_status need_angles(motet_ct_scan *scan, const char *entry)
 {
-    return fail(scan->context, MOTET_NOT_FOUND,
+    return fail(scan->context, MOTET_BAD_DATA,
                 "%s: no %s; say the angles with --angles start:stop (degrees) or --angles FILE",
                 scan->path, entry);
 }

@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/threads.h"
 #include "ct/filter.h"
 #include "ct/geometry.h"
@@ -21,13 +20,11 @@ static motet_status scale_of(motet_ct_geometry *g, motet_array **out)
         return fail(g->context, MOTET_NO_MEMORY, "no memory for the weights of %lld views",
                     (long long)g->views);
     TRY_GOTO(ct_view_weights(g->context, g->angles, g->views, weights, &wedge));
-    if (wedge > 0.0) {
-        char text[NUMBER_TEXT];
-        log_warning(
-            g->context, "ct.fbp",
-            "no view within %s radians: the slices will be distorted along the missing directions",
-            number_text(wedge, text));
-    }
+    if (wedge > 0.0)
+        log_warning(g->context, "ct.fbp",
+                    "no view in %d of 180 degrees: the slices will be distorted along the missing "
+                    "directions",
+                    (int)(wedge * 57.29577951308232 + 0.5));
     TRY_GOTO(motet_array_create(g->context, MOTET_F32, 1, &g->views, &scale));
     float *factor = motet_array_data(scale);
     for (int64_t k = 0; k < g->views; k++) factor[k] = (float)weights[k];

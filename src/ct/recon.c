@@ -162,6 +162,10 @@ static motet_status one_slab(recon *r, int64_t first, int64_t rows, float *sinog
     parallel.ny = r->ny;
     parallel.voxel = r->voxel;
     TRY_GOTO(motet_ct_geometry_parallel(c, &parallel, &geometry));
+    if (first == 0 && (r->centre < 0.0 || r->centre > (double)(info->columns - 1)))
+        log_warning(c, "ct.recon",
+                    "the rotation axis at column %s is outside the detector, columns 0 to %lld",
+                    number_text(r->centre, (char[NUMBER_TEXT]){0}), (long long)info->columns - 1);
     TRY_GOTO(motet_array_wrap(c, sinogram_data, MOTET_F32, 3, sinogram_shape, MOTET_WRITE_DIRECT,
                               &sinogram));
     TRY_GOTO(motet_array_wrap(c, slices, MOTET_F32, 3, volume_shape, MOTET_WRITE_DIRECT, &volume));

@@ -204,9 +204,15 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
 {
     motet_context *c = scan->context;
     int found = 0;
-    if (scan_is_hdf5(scan->path)) TRY(scan_open_hdf5(scan, options, parts, &found));
+    if (!options->entry && scan_is_hdf5(scan->path))
+        TRY(scan_open_hdf5(scan, options, parts, &found));
     if (!found) {
-        TRY(scan_frames_open(c, scan->path, NULL, 0, &scan->data));
+        TRY(scan_frames_open(c, scan->path, options->entry, 0, &scan->data));
+        if (scan->data.transposed && scan->data.rows > scan->data.columns)
+            log_warning(c, "ct.scan",
+                        "%s: read as (view, u, v), %lld columns and %lld rows; if it is (view, v, "
+                        "u), motet ct convert --sinogram swaps them",
+                        scan->path, (long long)scan->data.columns, (long long)scan->data.rows);
         memcpy(scan->info.format, scan->data.info.format, sizeof scan->data.info.format);
         const double spacing = scan->data.info.spacing[scan->data.transposed ? 1 : 2];
         if (spacing > 0.0 && spacing < 1e30) scan->info.pitch = spacing;
@@ -226,7 +232,7 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
         TRY(angles_given(c, options->angles, scan->info.views, scan->angles));
     } else if (!scan->angles)
         return fail(
-            c, MOTET_NOT_FOUND,
+            c, MOTET_BAD_DATA,
             "%s: the file holds no angles; say --angles start:stop (degrees) or --angles FILE",
             scan->path);
     scan->info.first_angle = scan->angles[0];

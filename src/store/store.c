@@ -114,15 +114,16 @@ static motet_status find_format(motet_context *c, const char *path, const store_
             *out = *f;
             return MOTET_OK;
         }
-    if (!folder && !bytes) return fail(c, MOTET_BAD_DATA, "%s: the file is empty", path);
+    if (folder)
+        return fail(c, MOTET_UNSUPPORTED, "%s: a folder without pages (.tif, .tiff or .png)", path);
+    if (!bytes) return fail(c, MOTET_BAD_DATA, "%s: the file is empty", path);
     for (const store_format *const *f = store_formats; *f; f++)
         if (store_ends_in(path, (*f)->endings))
             return fail(c, MOTET_BAD_DATA, "%s: does not begin like a file of format %s", path,
                         (*f)->name);
     char names[128];
     list_names(names, sizeof names);
-    return fail(c, MOTET_UNSUPPORTED, "%s: %s, expected one of: %s", path,
-                folder ? "a folder without pages" : "of no known format", names);
+    return fail(c, MOTET_UNSUPPORTED, "%s: of no known format, expected one of: %s", path, names);
 }
 
 static motet_store *store_new(motet_context *c, const store_format *format, const char *path)
@@ -191,9 +192,12 @@ motet_status motet_store_create(motet_context *c, const char *path, const char *
         char endings[256] = "";
         size_t used = 0;
         for (const store_format *const *f = store_formats; *f && used < sizeof endings; f++)
-            used += (size_t)snprintf(endings + used, sizeof endings - used, " %s", (*f)->endings);
-        return fail(c, MOTET_UNSUPPORTED, "%s: the ending names no format, expected one of:%s",
-                    path, endings);
+            if (strcmp((*f)->endings, "/"))
+                used +=
+                    (size_t)snprintf(endings + used, sizeof endings - used, " %s", (*f)->endings);
+        return fail(c, MOTET_UNSUPPORTED,
+                    "%s: the ending names no format, expected%s or / for a folder of pages", path,
+                    endings);
     }
     motet_store *s = store_new(c, format, path);
     if (!s) return fail(c, MOTET_NO_MEMORY, "%s: no memory to begin it", path);

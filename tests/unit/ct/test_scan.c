@@ -57,6 +57,7 @@ typedef struct parts {
     const char *unit, *axes;
     const uint16_t *data, *flat_data;
     const double *theta;
+    double pixel; /* without a unit; 0: none */
 } parts;
 
 static const char *write_exchange(motet_context *c, const sample *s, const parts *p,
@@ -80,6 +81,10 @@ static const char *write_exchange(motet_context *c, const sample *s, const parts
                   motet_store_add(store, "/exchange/theta", &info, p->theta ? p->theta : s->theta));
         if (p->unit) assert_ok(c, motet_store_set_text(store, "/exchange/theta", "units", p->unit));
     }
+    info = info_of(MOTET_F64, 1, 1, 0, 0);
+    if (p->pixel > 0.0)
+        assert_ok(c, motet_store_add(store, "/measurement/instrument/detector/pixel_size_x", &info,
+                                     &p->pixel));
     assert_ok(c, motet_store_commit(store));
     motet_store_free(store);
     return path;
@@ -423,7 +428,7 @@ static void wrong_scans_are_named(void **state)
     p.thetas = 4;
     refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_SHAPE, "4 values", "expected 5");
     p = whole, p.thetas = 0;
-    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_NOT_FOUND, "/exchange/theta",
+    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_DATA, "/exchange/theta",
             "--angles");
     p = whole, p.flats = 0;
     refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_DATA, "--flats",
@@ -463,7 +468,7 @@ static void wrong_scans_are_named(void **state)
 
     motet_ct_scan_options_init(&o);
     write_file(c, test_path("plain.mha"), MOTET_U16, 3, VIEWS, ROWS, COLUMNS, s.data);
-    refused(c, test_path("plain.mha"), &o, MOTET_NOT_FOUND, "no angles", "--angles");
+    refused(c, test_path("plain.mha"), &o, MOTET_BAD_DATA, "no angles", "--angles");
     o.angles = "0:180";
     refused(c, test_path("plain.mha"), &o, MOTET_BAD_DATA, "no flat fields", "--flats");
     write_file(c, test_path("flat2.npy"), MOTET_U16, 2, COLUMNS, ROWS + 1, 0, s.data);
@@ -511,6 +516,16 @@ static void odd_scans_are_warned_about(void **state)
     p = whole, p.views = p.thetas = 1;
     assert_ok(c, motet_ct_scan_open(c, write_exchange(c, &s, &p, "o.h5"), NULL, &scan));
     assert_heard(&h, "one view");
+    motet_ct_scan_free(scan);
+    h.count = 0;
+    p = whole, p.pixel = 50.0;
+    assert_ok(c, motet_ct_scan_open(c, write_exchange(c, &s, &p, "o.h5"), NULL, &scan));
+    assert_heard(&h, "pixel_size_x has no unit; taken as 50 metres");
+    motet_ct_scan_free(scan);
+    h.count = 0;
+    p = whole, p.theta = theta;
+    assert_ok(c, motet_ct_scan_open(c, write_exchange(c, &s, &p, "o.h5"), NULL, &scan));
+    assert_heard(&h, "are they radians?");
     motet_ct_scan_free(scan);
     motet_context_free(c);
 }
