@@ -93,6 +93,7 @@ int run_help(const struct args *args);
 int run_version(const struct args *args);
 int run_completion(const struct args *args);
 int run_devices(const struct args *args);
+int run_plan(const struct args *args);
 int run_verify(const struct args *args);
 int run_bench(const struct args *args);
 int run_ct_info(const struct args *args);

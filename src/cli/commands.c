@@ -73,6 +73,31 @@ static const flag bench_flags[] = {
      "timed runs of each case, after one warm-up; the median counts"},
     END};
 
+#define COUNT_OF(name, most, initial, help)                                                        \
+    {                                                                                              \
+        name, 0, FLAG_WHOLE, 0, 1, most, "N", "a whole number from 1 to " #most, initial, help     \
+    }
+
+static const flag plan_flags[] = {
+    COUNT_OF("views", 100000000, "the scan's, else 180", "views"),
+    COUNT_OF("columns", 1000000, "the scan's, else 128", "columns of the detector"),
+    COUNT_OF("rows", 1000000, "the scan's, else 128", "rows of the detector"),
+    {"size", 0, FLAG_SIZE, 0, 1, 1e6, "NX[xNY]", "a number of voxels NX or NXxNY from 1 to 1000000",
+     "the columns", "voxels of a slice"},
+    {"slab", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen from memory",
+     "rows that a reconstruction holds at once"},
+    {"devices", 0, FLAG_TEXT, 0, 0, 0, "LIST", "a list such as cpu or cuda:0=80G,cuda:1=80G", "cpu",
+     "devices to plan for, each perhaps with the memory that is free there; they need not exist"},
+    {"weights", 0, FLAG_TEXT, 0, 0, 0, "LIST", "a list of numbers such as 1,2.5", "equal",
+     "the devices' parts of the work, one number for each"},
+    {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G",
+     "three quarters of what is free", "most memory on a device (K M G T); the CPU's is the host's"},
+    {"host-memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G", NULL,
+     "most memory on the host (K M G T)"},
+    {"chunk", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen",
+     "rows computed at once"},
+    END};
+
 static const flag info_flags[] = {ENTRY, END};
 
 static const flag convert_flags[] = {
@@ -215,6 +240,18 @@ const command commands[] = {
      "motet devices",
      "names as --devices takes them",
      run_devices},
+    {"plan",
+     "print what an operation would take, without running it",
+     "Devices, shares, chunks and peak memory for sizes given by flags or by a scan, whose data are not "
+     "read. A plan that does not fit is refused with the least memory that would do.",
+     {{"ENGINE", "ct", 0, "ct"},
+      {"OPERATION", "project, backproject, filter or recon", 0, "project|backproject|filter|recon"},
+      {"SCAN", "a scan whose sizes are meant", 1, NULL}},
+     plan_flags,
+     SHARED_TALK | SHARED_JSON | SHARED_OVERWRITE,
+     "motet plan ct recon scan.h5 --devices cuda:0=80G,cuda:1=80G --memory 2G",
+     "how two GPUs would share a reconstruction within 2 GiB each",
+     run_plan},
     {"verify",
      "check that every device, instruction set and thread count gives the same bits",
      "Runs a small fixed case of each engine everywhere and compares digests with those that "

@@ -2,7 +2,7 @@
  */
 #include "ct/backproject_fast.h"
 #include "ct/geometry.h"
-#include "rt/op.h"
+#include "ct/operations.h"
 
 enum { VOLUME, SINOGRAM, TABLE };
 
@@ -35,11 +35,10 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
                      ct_backproject_scratch(a.window));
 }
 
-motet_status ct_backproject_by(motet_ct_geometry *g, const ct_table *table,
-                               const motet_array *sinogram, motet_array *volume)
+rt_op ct_backproject_op(const motet_ct_geometry *g, const ct_table *table,
+                        const motet_array *sinogram, const motet_array *volume)
 {
-    const backprojection b = {g, ct_window_columns(g->voxel / g->pitch, table->most_taps)};
-    const rt_op op = {
+    return (rt_op){
         .name = "ct.backproject",
         .axes = 2,
         .extent = {g->rows, g->grid.ny},
@@ -54,8 +53,15 @@ motet_status ct_backproject_by(motet_ct_geometry *g, const ct_table *table,
                             .access = RT_READ,
                             .cut = {RT_WHOLE, RT_WHOLE}}},
         .enqueue = enqueue,
-        .user = &b,
     };
+}
+
+motet_status ct_backproject_by(motet_ct_geometry *g, const ct_table *table,
+                               const motet_array *sinogram, motet_array *volume)
+{
+    const backprojection b = {g, ct_window_columns(g->voxel / g->pitch, table->most_taps)};
+    rt_op op = ct_backproject_op(g, table, sinogram, volume);
+    op.user = &b;
     return rt_run(g->context, &op);
 }
 

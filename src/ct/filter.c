@@ -12,8 +12,8 @@
 #include "ct/fft.h"
 #include "ct/filter_fast.h"
 #include "ct/geometry.h"
+#include "ct/operations.h"
 #include "kern/exact.h"
-#include "rt/op.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -141,6 +141,27 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
                      ct_filter_scratch(f->bits, CT_FILTER_LANES));
 }
 
+rt_op ct_filter_op(const motet_ct_geometry *g, const motet_array *response,
+                   const motet_array *scale, const motet_array *sinogram,
+                   const motet_array *filtered)
+{
+    return (rt_op){
+        .name = "ct.filter",
+        .axes = 2,
+        .extent = {g->views, g->rows},
+        .grain = {1, CT_FILTER_LANES},
+        .port =
+            {[FROM] = {.name = "sinogram", .array = sinogram, .access = RT_READ, .cut = {0, 2}},
+             [TO] = {.name = "filtered", .array = filtered, .access = RT_WRITE, .cut = {0, 2}},
+             [TABLE] = {.name = "response",
+                        .array = response,
+                        .access = RT_READ,
+                        .cut = {RT_WHOLE, RT_WHOLE}},
+             [SCALE] = {.name = "scale", .array = scale, .access = RT_READ, .cut = {0, RT_WHOLE}}},
+        .enqueue = enqueue,
+    };
+}
+
 motet_status ct_filter_scaled(motet_ct_geometry *g, const motet_ct_filter_options *options,
                               const motet_array *scale, const motet_array *sinogram,
                               motet_array *filtered)
@@ -152,22 +173,8 @@ motet_status ct_filter_scaled(motet_ct_geometry *g, const motet_ct_filter_option
     const filter f = {g, options->pad, ct_filter_bits(g->grid.columns, options->pad)};
     motet_array *table = NULL;
     TRY(ct_filter_table(g->context, options, f.bits, g->pitch, &table));
-    const rt_op op = {
-        .name = "ct.filter",
-        .axes = 2,
-        .extent = {g->views, g->rows},
-        .grain = {1, CT_FILTER_LANES},
-        .port =
-            {[FROM] = {.name = "sinogram", .array = sinogram, .access = RT_READ, .cut = {0, 2}},
-             [TO] = {.name = "filtered", .array = filtered, .access = RT_WRITE, .cut = {0, 2}},
-             [TABLE] = {.name = "response",
-                        .array = table,
-                        .access = RT_READ,
-                        .cut = {RT_WHOLE, RT_WHOLE}},
-             [SCALE] = {.name = "scale", .array = scale, .access = RT_READ, .cut = {0, RT_WHOLE}}},
-        .enqueue = enqueue,
-        .user = &f,
-    };
+    rt_op op = ct_filter_op(g, table, scale, sinogram, filtered);
+    op.user = &f;
     const motet_status st = rt_run(g->context, &op);
     motet_array_free(table);
     return st;

@@ -1,7 +1,7 @@
 /* Projection as an operation: rows and views are owned, the volume's slices come with the rows. */
 #include "ct/geometry.h"
+#include "ct/operations.h"
 #include "ct/project_fast.h"
-#include "rt/op.h"
 
 enum { VOLUME, SINOGRAM, TABLE };
 
@@ -26,13 +26,10 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
                      ct_project_scratch(g->grid.nx));
 }
 
-motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *volume,
-                              motet_array *sinogram)
+rt_op ct_project_op(const motet_ct_geometry *g, const motet_array *volume,
+                    const motet_array *sinogram)
 {
-    motet_ct_geometry *g = geometry;
-    TRY(ct_check_volume(g, volume, "volume"));
-    TRY(ct_check_sinogram(g, sinogram, "sinogram"));
-    const rt_op op = {
+    return (rt_op){
         .name = "ct.project",
         .axes = 2,
         .extent = {g->rows, g->views},
@@ -48,5 +45,14 @@ motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *vo
         .enqueue = enqueue,
         .user = g,
     };
+}
+
+motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *volume,
+                              motet_array *sinogram)
+{
+    motet_ct_geometry *g = geometry;
+    TRY(ct_check_volume(g, volume, "volume"));
+    TRY(ct_check_sinogram(g, sinogram, "sinogram"));
+    const rt_op op = ct_project_op(g, volume, sinogram);
     return rt_run(g->context, &op);
 }

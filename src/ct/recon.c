@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/threads.h"
+#include "ct/operations.h"
 #include "ct/scan.h"
 #include "kern/bits.h"
 #include "kern/digest.h"
@@ -80,6 +81,24 @@ static motet_status check_options(recon *r)
 }
 
 /* The sinogram and its filtered copy, twice the slice for whoever commits it. */
+motet_status ct_slab_rows(motet_context *c, const ct_slab_size *size, int64_t left, int64_t bound,
+                          int64_t *out)
+{
+    const double row = 4.0 * (3.0 * (double)size->views * (double)size->columns +
+                              2.0 * (double)size->nx * (double)size->ny);
+    const double most = 0.75 * (double)left;
+    if (most < row)
+        return fail(
+            c, MOTET_OVER_BUDGET,
+            "reconstructing one row takes about %lld bytes, %lld are left of the %lld allowed",
+            (long long)row, (long long)most, (long long)bound);
+    const double room = most < (double)SLAB_BYTES ? most : (double)SLAB_BYTES;
+    int64_t rows = row < room ? (int64_t)(room / row) : 1;
+    if (rows > SLAB_ROUND) rows -= rows % SLAB_ROUND;
+    *out = rows < size->rows ? rows : size->rows;
+    return MOTET_OK;
+}
+
 static motet_status choose_slab(recon *r)
 {
     if (r->options->slab_rows) {
@@ -87,19 +106,8 @@ static motet_status choose_slab(recon *r)
         return MOTET_OK;
     }
     const motet_ct_scan_info *info = &r->scan->info;
-    const double row = 4.0 * (3.0 * (double)info->views * (double)info->columns +
-                              2.0 * (double)r->nx * (double)r->ny);
-    const double left = 0.75 * (double)mem_left(r->context);
-    if (left < row)
-        return fail(
-            r->context, MOTET_OVER_BUDGET,
-            "reconstructing one row takes about %lld bytes, %lld are left of the %lld allowed",
-            (long long)row, (long long)left, (long long)mem_bound(r->context));
-    const double room = left < (double)SLAB_BYTES ? left : (double)SLAB_BYTES;
-    int64_t rows = row < room ? (int64_t)(room / row) : 1;
-    if (rows > SLAB_ROUND) rows -= rows % SLAB_ROUND;
-    r->slab = rows < r->rows ? rows : r->rows;
-    return MOTET_OK;
+    const ct_slab_size size = {info->views, info->columns, r->rows, r->nx, r->ny};
+    return ct_slab_rows(r->context, &size, mem_left(r->context), mem_bound(r->context), &r->slab);
 }
 
 static motet_status find_centre(recon *r)

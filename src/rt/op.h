@@ -58,8 +58,8 @@ typedef struct rt_op {
     int64_t grain[RT_AXES];  /* a chunk is a multiple of it (the last may be shorter); 0: 1 */
     int64_t stream_extent;   /* 0: nothing is streamed; each chunk is then enqueued once */
     int64_t stream_block;    /* a block is a multiple of it; 0: 1 */
-    int64_t shard_rows;      /* fewest rows of axis 0 worth another device, when they are up to 100 bytes
-                                wide; wider rows need as many more. 0: any */
+    int64_t shard_rows;      /* fewest rows worth another device, when they are up to 100 bytes wide; of
+                                wider ones, as many more. 0: any */
     rt_port port[RT_PORTS];
     motet_status (*enqueue)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
     const void *user;

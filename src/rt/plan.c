@@ -41,7 +41,7 @@ void plan_cut_in_place(const rt_op *op, const rt_cut *asked, rt_share *share)
     int64_t wanted = most < 1 ? 1 : most < CHUNKS ? (int64_t)most : CHUNKS;
     if (asked->rows[0] > 0) wanted = 1; /* the other axes stay whole */
     for (int i = 0; i < RT_AXES; i++) {
-        const int64_t extent = i ? plan_extent(op, i) : share->rows;
+        const int64_t extent = plan_share_extent(op, share, i);
         int64_t rows = asked->rows[i];
         if (rows <= 0) rows = wanted > 1 ? extent / wanted + (extent % wanted != 0) : INT64_MAX;
         cut->rows[i] = plan_round_rows(rows, i < op->axes ? op->grain[i] : 1, extent);
@@ -210,9 +210,8 @@ motet_status rt_plan_make(motet_context *c, const rt_op *op, const rt_plan_devic
     plan.devices = count;
     TRY(rt_op_check(c, op));
     TRY(check_options(c, devices, count, o));
-    plan.row_bytes = plan_row_bytes(op);
     TRY(plan_shares(c, op, devices, count, o, &plan));
-    for (int i = 1; i < op->axes; i++)
+    for (int i = 0; i < op->axes; i++)
         if (op->extent[i] == 0)
             for (int j = 0; j < count; j++) plan.share[j].rows = 0; /* an empty box */
     plan.private_bytes = private_bytes(op);
@@ -255,11 +254,11 @@ void rt_share_chunk(const rt_share *s, const rt_op *op, int64_t local, int64_t f
                     int64_t count[RT_AXES])
 {
     for (int i = RT_AXES - 1; i >= 0; i--) {
-        const int64_t extent = i ? plan_extent(op, i) : s->rows;
+        const int64_t extent = plan_share_extent(op, s, i);
         first[i] = local % s->pieces[i] * s->cut.rows[i];
         local /= s->pieces[i];
         const int64_t left = extent - first[i];
         count[i] = left < s->cut.rows[i] ? left : s->cut.rows[i];
     }
-    first[0] += s->first;
+    first[s->axis] += s->first;
 }

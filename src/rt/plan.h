@@ -1,7 +1,8 @@
 /* The planner: what would run, as a pure function of sizes. It looks at no data, asks no device and
  * allocates nothing, so a plan can be printed, tested by the thousand and made again elsewhere.
  *
- * Axis 0 of the box is shared out by weight, in contiguous shares; a share is cut in chunks, of
+ * One axis of the box is shared out by weight, in contiguous shares: the first that has a grain for
+ * every device, which is axis 0 unless the box is flat. A share is cut in chunks, of
  * which a device holds at most RT_SLOTS at a time (one arrives, one is computed, one leaves). On a
  * device with memory of its own the ports of an operation come in three kinds: fixed (the same for
  * all of the device's chunks: sent once), of a chunk, and of a block of the stream. Its peak is
@@ -35,7 +36,8 @@ typedef struct rt_plan_device {
     int64_t free;     /* bytes; RT_UNKNOWN */
     int64_t budget;   /* most bytes that Motet may hold there; 0: three quarters of what is free */
     int64_t reserved; /* bytes that Motet holds there already: context, loaded kernels */
-    int64_t wanted_rows; /* of a chunk, at most: about as long as a turn should take; 0: unknown */
+    int64_t wanted_rows; /* of a chunk along the shared axis, at most: about as long as a turn
+                            should take; 0: unknown */
 } rt_plan_device;
 
 /* Weights of the devices for the operations whose name is `operation` or begins with it up to a
@@ -77,7 +79,8 @@ typedef enum rt_port_kind { RT_FIXED, RT_OF_CHUNK, RT_OF_BLOCK } rt_port_kind;
 
 /* What one device does. No chunks: it stays idle. */
 typedef struct rt_share {
-    int64_t first, rows; /* of axis 0 */
+    int axis;            /* of the box, that is shared out: the same for all */
+    int64_t first, rows; /* of that axis */
     rt_cut cut;
     int64_t pieces[RT_AXES]; /* chunks along each axis */
     int64_t chunks, blocks;  /* of the share; of the stream, for each chunk */
@@ -93,11 +96,15 @@ typedef struct rt_plan {
     rt_mode mode;
     int devices;
     rt_share share[RT_DEVICES];
-    int64_t chunks;        /* of all devices */
-    int64_t row_bytes;     /* of one row of axis 0, as it moves: what is read and written of it */
+    int64_t chunks; /* of all devices */
+    int64_t
+        row_bytes; /* of one row of the shared axis, as it moves: what is read and written of it */
     int64_t private_bytes; /* copies of written arrays until they are committed */
     int64_t host_bytes;    /* with those and all staging */
 } rt_plan;
+
+/* Those of the context, without budgets, as they were when they were opened; answers how many. */
+int rt_plan_devices(const motet_context *context, rt_plan_device out[RT_DEVICES]);
 
 /* INTERNAL, BAD_SHAPE, BAD_ARGUMENT: as rt_op_check tells; BAD_ARGUMENT: also options, weights,
  * devices, or more than 2^63 chunks; OVER_BUDGET: one grain of rows does not fit a device, or the

@@ -62,13 +62,14 @@ rt_port_kind rt_share_port(const rt_share *s, const rt_port *p, int axes)
     return moves ? RT_OF_CHUNK : RT_FIXED;
 }
 
-int64_t plan_row_bytes(const rt_op *op)
+int64_t plan_row_bytes(const rt_op *op, int axis)
 {
-    rt_cut one = {{1, INT64_MAX, INT64_MAX}, INT64_MAX};
+    rt_cut one = {{INT64_MAX, INT64_MAX, INT64_MAX}, INT64_MAX};
     int64_t bytes = 0;
+    one.rows[axis] = 1;
     for (int i = 0; i < RT_PORTS; i++) {
         rt_port p = op->port[i];
-        if (!p.array || p.cut[0] == RT_WHOLE) continue;
+        if (!p.array || p.cut[axis] == RT_WHOLE) continue;
         p.halo = 0;
         bytes = plan_add(bytes, bytes_of(op, &p, &one));
     }
@@ -81,7 +82,7 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *s)
 {
     s->chunks = 1;
     for (int i = 0; i < RT_AXES; i++) {
-        s->pieces[i] = plan_pieces(i ? plan_extent(op, i) : s->rows, s->cut.rows[i]);
+        s->pieces[i] = plan_pieces(plan_share_extent(op, s, i), s->cut.rows[i]);
         s->chunks = plan_mul(s->chunks, s->pieces[i]);
     }
     s->blocks = plan_pieces(op->stream_extent, s->cut.stream_rows);
@@ -238,18 +239,18 @@ static void set_path(search *s, const rt_plan_options *o, int64_t most)
     for (int i = 0; i < SIDES; i++) {
         const int64_t asked = i == STREAM ? o->cut.stream_rows : o->cut.rows[i];
         const int64_t grain = i == STREAM ? op->stream_block : i < op->axes ? op->grain[i] : 1;
-        const int64_t extent = i == STREAM ? op->stream_extent
-                               : i         ? plan_extent(op, i)
-                                           : s->at.rows;
+        const int64_t extent = i == STREAM ? op->stream_extent : plan_share_extent(op, &s->at, i);
         s->grain[i] = grain < 1 ? 1 : grain;
         s->extent[i] = extent < 1 ? 1 : extent;
         low[i] = plan_round_rows(asked > 0 ? asked : 1, s->grain[i], s->extent[i]);
         high[i] = asked > 0 ? low[i] : s->extent[i];
     }
-    if (o->cut.rows[0] <= 0) high[0] = plan_round_rows(most, s->grain[0], s->extent[0]);
-    if (high[0] < low[0]) high[0] = low[0];
+    const int shared = s->at.axis;
+    if (o->cut.rows[shared] <= 0)
+        high[shared] = plan_round_rows(most, s->grain[shared], s->extent[shared]);
     /* rows that were asked for are not divided along the other axes instead */
-    if (o->cut.rows[0] > 0) low[1] = high[1], low[2] = high[2];
+    if (o->cut.rows[0] > 0)
+        for (int i = 1; i < RT_AXES; i++) low[i] = high[i];
     for (int i = 0; i < STEPS; i++) {
         s->from[i] = low[side_of_step[i]];
         s->to[i] = high[side_of_step[i]];
@@ -275,8 +276,9 @@ static motet_status refuse_device(motet_context *c, const search *s, const rt_pl
                 "%s on %s: the budget is %lld bytes%s; %lld are fixed, a row takes %lld, %d chunks "
                 "are in flight; %s takes at least %lld bytes",
                 s->op->name, d->name, (long long)s->limit, source,
-                (long long)plan_add(m->fixed_bytes, d->reserved), (long long)plan_row_bytes(s->op),
-                m->slots, what, (long long)s->least_peak);
+                (long long)plan_add(m->fixed_bytes, d->reserved),
+                (long long)plan_row_bytes(s->op, s->at.axis), m->slots, what,
+                (long long)s->least_peak);
 }
 
 motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_device *device,

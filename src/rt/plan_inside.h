@@ -28,12 +28,17 @@ static inline int64_t plan_extent(const rt_op *op, int axis)
 
 /* Pieces, chunks, blocks, slots, ring and bytes of a share whose first, rows and cut are set. */
 void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *share);
-/* Bytes that move for one row of axis 0. */
-int64_t plan_row_bytes(const rt_op *op);
+/* The part of an axis that is the share's. */
+static inline int64_t plan_share_extent(const rt_op *op, const rt_share *share, int axis)
+{
+    return axis == share->axis ? share->rows : plan_extent(op, axis);
+}
+/* Bytes that move for one row of an axis. */
+int64_t plan_row_bytes(const rt_op *op, int axis);
 /* The cut of a share on a device that uses arrays in place. */
 void plan_cut_in_place(const rt_op *op, const rt_cut *asked, rt_share *share);
-/* The largest chunks of at most `most` rows of axis 0 that fit share->limit, with staging that fits
- * `staging`. */
+/* The largest chunks of at most `most` rows of the shared axis that fit share->limit, with staging
+ * that fits `staging`. */
 motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_device *device,
                              const rt_plan_options *options, int64_t most, int64_t staging,
                              rt_share *share);

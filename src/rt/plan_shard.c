@@ -8,6 +8,23 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+/* The first axis with a grain for each device that has a weight, or the one with most. */
+static int shared_axis(const rt_op *op, const rt_weights *w, int devices)
+{
+    int needed = 0, best = 0;
+    int64_t most = 0;
+    for (int i = 0; i < devices; i++) needed += !w || w->weight[i] > 0;
+    for (int i = 0; i < op->axes; i++) {
+        const int64_t grains = plan_pieces(op->extent[i], op->grain[i] < 1 ? 1 : op->grain[i]);
+        if (grains >= needed) return i;
+        if (grains > most) {
+            most = grains;
+            best = i;
+        }
+    }
+    return best;
+}
+
 static motet_status check_weights(motet_context *c, const rt_weights *w, int devices)
 {
     char list[RT_DEVICES * (NUMBER_TEXT + 2)] = "", text[NUMBER_TEXT];
@@ -109,13 +126,16 @@ motet_status plan_shares(motet_context *c, const rt_op *op, const rt_plan_device
 {
     for (int i = 0; i < o->weightings; i++) TRY(check_weights(c, &o->weights[i], count));
     const rt_weights *w = weights_for(o, op->name);
-    const int64_t rows = op->extent[0];
-    const int64_t grain = op->grain[0] < 1 ? 1 : op->grain[0];
+    const int axis = shared_axis(op, w, count);
+    const int64_t rows = op->extent[axis];
+    const int64_t grain = op->grain[axis] < 1 ? 1 : op->grain[axis];
+    plan->row_bytes = plan_row_bytes(op, axis);
     int64_t bound[RT_DEVICES + 1];
     bounds_of(w, count, rows, grain, bound);
     int busy = 0, master = -1, budgets = 0, viable = 1;
     const int64_t least = floor_of(op, o, plan->row_bytes);
     for (int i = 0; i < count; i++) {
+        plan->share[i].axis = axis;
         plan->share[i].first = bound[i];
         plan->share[i].rows = bound[i + 1] - bound[i];
         budgets |= devices[i].budget > 0;

@@ -239,19 +239,17 @@ out:
     return st;
 }
 
-/* The device, as the planner wants to know it. */
 static motet_status make_plan(motet_context *c, const rt_op *op, const rt_cut *cut, rt_plan *out)
 {
-    const rt_device *on = &c->devices->set[0];
-    const rt_plan_device device = {
-        .name = on->info.name, .host_visible = on->device->host_visible, .free = RT_UNKNOWN};
+    rt_plan_device devices[RT_DEVICES];
+    rt_plan_devices(c, devices);
     rt_plan_options options = {.cut = *cut};
     const int64_t bound = mem_bound(c);
     if (bound < INT64_MAX) {
         options.host_memory = bound;
         options.host_held = bound - mem_left(c);
     }
-    return rt_plan_make(c, op, &device, 1, &options, out);
+    return rt_plan_make(c, op, devices, 1, &options, out);
 }
 
 motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)

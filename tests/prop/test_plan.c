@@ -135,8 +135,9 @@ static void chunks_cover_the_box_once(void **state)
                 const int64_t grain = i < p.op.axes && p.op.grain[i] ? p.op.grain[i] : 1;
                 assert_true(first[i] % grain == 0 && count[i] > 0 && first[i] + count[i] <= e[i]);
             }
-            assert_true(first[0] >= q.share[d].first &&
-                        first[0] + count[0] <= q.share[d].first + q.share[d].rows);
+            const int axis = q.share[d].axis;
+            assert_true(first[axis] >= q.share[d].first &&
+                        first[axis] + count[axis] <= q.share[d].first + q.share[d].rows);
             for (int64_t i = first[0]; i < first[0] + count[0]; i++)
                 for (int64_t j = first[1]; j < first[1] + count[1]; j++)
                     for (int64_t k = first[2]; k < first[2] + count[2]; k++)
@@ -319,6 +320,7 @@ static void plans_are_pure_and_weights_have_no_scale(void **state)
         p.options.shard_rows = 1;
         p.options.cut.rows[0] = 1;
         p.op.grain[0] = 1;
+        for (int i = 1; i < p.op.axes; i++) p.op.grain[i] = 40; /* axis 0 is shared out */
         assert_ok(context, plan(&p, &a));
         int64_t sum = 0, before = 0;
         for (int i = 0; i < p.devices; i++) sum += (int64_t)p.weights.weight[i];
@@ -384,7 +386,7 @@ static void hostile_numbers_are_survived(void **state)
             if (p.device[i].free >= 0) assert_true(s->peak_bytes <= p.device[i].free);
         }
         if (p.options.host_memory) assert_true(q.host_bytes <= p.options.host_memory);
-        if (q.chunks) assert_int_equal(rows, p.op.extent[0]);
+        if (q.chunks) assert_int_equal(rows, p.op.extent[q.share[0].axis]);
         for (int n = 0; n < 4 && q.chunks; n++) {
             int64_t local, first[RT_AXES], count[RT_AXES];
             const int d = rt_plan_chunk(

@@ -268,6 +268,7 @@ static void shares_follow_weights(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rt_op op = map_of(cases[i].rows, 8);
         op.grain[0] = cases[i].grain;
+        op.grain[1] = 8; /* nothing to share out there */
         rt_weights w = {NULL, 3, {cases[i].weight[0], cases[i].weight[1], cases[i].weight[2]}};
         const rt_plan_options o = {.weights = &w, .weightings = 1};
         const rt_plan p = plan_of(&op, three, 3, &o);
@@ -281,6 +282,33 @@ static void shares_follow_weights(void **state)
             first += p.share[k].rows;
         }
     }
+}
+
+/* A box that is flat along axis 0 is shared out along the next axis that has a grain for everyone.
+ */
+static void flat_boxes_are_shared_along_another_axis(void **state)
+{
+    (void)state;
+    rt_op op = map_of(6, 256);
+    op.grain[0] = 32;
+    op.grain[1] = 8;
+    rt_plan p = plan_of(&op, two, 2, NULL);
+    assert_int_equal(p.share[1].axis, 1);
+    assert_int_equal(p.share[1].first, 128);
+    assert_int_equal(p.share[1].rows, 128);
+    assert_int_equal(p.share[1].cut.rows[0], 6);
+    assert_int_equal(p.share[1].cut.rows[1], 32);
+    assert_int_equal(p.row_bytes, 2 * 6 * 4);
+    op.grain[0] = 3; /* enough for two */
+    p = plan_of(&op, two, 2, NULL);
+    assert_int_equal(p.share[1].axis, 0);
+    assert_int_equal(p.share[1].first, 3);
+    const rt_weights one = {NULL, 2, {0, 1}};
+    const rt_plan_options o = {.weights = &one, .weightings = 1};
+    op.grain[0] = 32;
+    p = plan_of(&op, two, 2, &o);
+    assert_int_equal(p.share[1].axis, 0);
+    assert_int_equal(p.share[1].rows, 6);
 }
 
 /* The exact operation wins over its family, the family over the general weights. */
@@ -518,6 +546,7 @@ int main(void)
         cmocka_unit_test(arrays_are_used_in_place_on_the_cpu),
         cmocka_unit_test(staging_fits_the_host),
         cmocka_unit_test(shares_follow_weights),
+        cmocka_unit_test(flat_boxes_are_shared_along_another_axis),
         cmocka_unit_test(the_longest_name_of_weights_wins),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(modes_have_their_precedence),

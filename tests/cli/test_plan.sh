@@ -1,0 +1,54 @@
+#!/bin/sh
+# motet plan tells shares, chunks and memory for devices that need not be there, and reads no data.
+. "${0%/*}/support.sh"
+
+works plan ct backproject --views 100 --columns 64 --rows 512 --devices cuda:0=2G,cuda:1 --memory 1G --weights 1,3
+has 'ct.backproject: chunked, 6 chunks of 512 x 64'
+has 'cuda:0    0:128'
+has 'cuda:1    128:512'
+has 'limit 1.0 GiB'
+works plan ct project --views 100 --columns 64 --rows 64
+has 'ct.project: single'
+has 'arrays in place'
+works plan ct recon --views 900 --columns 1024 --rows 4096 --host-memory 300M
+has 'what follows is one'
+has 'ct.filter'
+has 'ct.backproject'
+works plan ct recon --views 1800 --columns 2048 --rows 2048 --slab 100 --quiet
+[ -s out.txt ] && bad "--quiet printed $(head -c 100 out.txt)"
+
+# The minimum that a refusal tells is enough, and one byte less is not.
+"$MOTET" plan ct project --views 90 --devices sim:0 --memory 1000 2>err.txt >out.txt && bad "1000 bytes were enough"
+least=$(sed -n 's/.*takes at least \([0-9]*\) bytes$/\1/p' err.txt)
+[ -n "$least" ] || bad "no minimum in: $(cat err.txt)"
+works plan ct project --views 90 --devices sim:0 --memory "$least"
+refused 4 "takes at least $least bytes" plan ct project --views 90 --devices sim:0 --memory $((least - 1))
+refused 4 'ct.project on sim:0: the budget is 1000 bytes' plan ct project --devices sim:0 --memory 1000
+refused 4 'ct.project on the host: the bound is 1000 bytes' plan ct project --devices cpu --memory 1000
+
+works plan ct filter --json - --devices sim:0,sim:1 --chunk 9
+has '"name": "ct.filter"'
+has '"mode": "chunked"'
+
+# A scan gives the sizes; flags win.
+works ct simulate -o scan.h5 --views 30 --rows 6 --columns 40
+works plan ct backproject scan.h5
+has 'chunks of 6 x 40'
+works plan ct backproject scan.h5 --rows 9
+has 'chunks of 9 x 40'
+refused 3 'none.h5' plan ct backproject none.h5
+
+refused 1 'ENGINE is "rf", expected ct' plan rf map
+refused 1 'OPERATION is "fdk", expected project, backproject, filter or recon' plan ct fdk
+refused 1 'OPERATION is missing' plan ct
+for list in gpu cuda cuda: cuda:x cpu, ,cpu cpu,,cpu cuda:0=x cuda:0= cuda:0=-1 cpu=1e3; do
+    refused 1 "--devices is \"$list\", expected at most 8 of" plan ct recon --devices "$list"
+done
+refused 1 '--devices names cuda:0 twice' plan ct recon --devices cuda:0,cuda:0
+refused 1 '--devices is "cpu,sim:1,sim:2,sim:3,sim:4,sim:5,sim:6,sim:7,sim:8"' plan ct recon --devices cpu,sim:1,sim:2,sim:3,sim:4,sim:5,sim:6,sim:7,sim:8
+for list in 1 1,2,3 a,b -1,2 1, ,1 nan,1 inf,1 1e301,1; do
+    refused 1 "--weights is \"$list\", expected 2 numbers" plan ct recon --devices cpu,sim:0 --weights "$list"
+done
+refused 2 'not all 0' plan ct recon --devices cpu,sim:0 --weights 0,0
+nothing_but scan.h5
+finish

@@ -1,0 +1,221 @@
+/* Plans of CT operations through the public interface. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <motet/plan.h>
+
+#include "support/support.h"
+
+static motet_ct_geometry *geometry_of(motet_context *c, int64_t views, int64_t columns,
+                                      int64_t rows)
+{
+    motet_ct_geometry *g = NULL;
+    motet_ct_parallel p;
+    motet_ct_parallel_init(&p);
+    double *angles = calloc((size_t)views, sizeof *angles);
+    assert_non_null(angles);
+    for (int64_t k = 0; k < views; k++) angles[k] = 3.0 * (double)k / (double)views;
+    p.views = views;
+    p.columns = columns;
+    p.rows = rows;
+    p.angles = angles;
+    p.pitch = 1;
+    assert_ok(c, motet_ct_geometry_parallel(c, &p, &g));
+    free(angles);
+    return g;
+}
+
+static json_t *plan_of(motet_context *c, motet_ct_geometry *g, motet_ct_operation operation,
+                       const motet_plan_options *o)
+{
+    char *text = NULL;
+    assert_ok(c, motet_ct_plan(g, operation, o, &text));
+    json_t *plan = json_loads(text, 0, NULL);
+    assert_non_null(plan);
+    motet_text_free(c, text);
+    return plan;
+}
+
+static json_t *at(json_t *plan, int operation)
+{
+    json_t *op = json_array_get(json_object_get(plan, "operations"), (size_t)operation);
+    assert_non_null(op);
+    return op;
+}
+
+static int64_t whole(json_t *o, const char *name)
+{
+    const json_t *value = json_object_get(o, name);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+static json_t *device(json_t *op, int number)
+{
+    return json_array_get(json_object_get(op, "devices"), (size_t)number);
+}
+
+/* P7: the plan of the context's own device is what then runs: as many chunks, and the private copy.
+ */
+static void what_is_planned_is_what_runs(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_geometry *g = geometry_of(c, 90, 64, 40);
+    motet_array *volume, *sinogram;
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, (int64_t[]){40, 64, 64}, &volume));
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, (int64_t[]){90, 64, 40}, &sinogram));
+    for (int i = 0; i < 3; i++) {
+        motet_context_report_reset(c);
+        if (i == MOTET_CT_PROJECT) assert_ok(c, motet_ct_project(g, volume, sinogram));
+        if (i == MOTET_CT_BACKPROJECT) assert_ok(c, motet_ct_backproject(g, sinogram, volume));
+        if (i == MOTET_CT_FILTER) assert_ok(c, motet_ct_filter(g, NULL, sinogram, sinogram));
+        char *text = NULL;
+        assert_ok(c, motet_context_report(c, &text));
+        json_t *report = json_loads(text, 0, NULL);
+        motet_text_free(c, text);
+        json_t *plan = plan_of(c, g, (motet_ct_operation)i, NULL);
+        assert_string_equal(json_string_value(json_object_get(at(plan, 0), "name")),
+                            json_string_value(json_object_get(at(report, 0), "name")));
+        assert_int_equal(whole(at(plan, 0), "chunks"), whole(at(report, 0), "chunks"));
+        const int64_t copy = i == MOTET_CT_BACKPROJECT ? 40 * 64 * 64 * 4 : 90 * 64 * 40 * 4;
+        assert_int_equal(whole(plan, "host_bytes"), copy);
+        json_decref(plan);
+        json_decref(report);
+    }
+    motet_array_free(volume);
+    motet_array_free(sinogram);
+    motet_ct_geometry_free(g);
+    motet_context_free(c);
+}
+
+/* Two devices share a projection by weight within their budgets; nothing of that size is allocated.
+ */
+static void devices_that_are_not_there_are_planned_for(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_geometry *g = geometry_of(c, 2000, 4096, 4096);
+    const motet_plan_device gpus[] = {{"cuda:0", 0, -1, 8000000000u, 1},
+                                      {"cuda:1", 0, 12000000000, 0, 3}};
+    motet_plan_options o;
+    motet_plan_options_init(&o);
+    o.devices = gpus;
+    o.count = 2;
+    motet_memory before, after;
+    motet_context_memory(c, &before);
+    json_t *plan = plan_of(c, g, MOTET_CT_PROJECT, &o);
+    motet_context_memory(c, &after);
+    assert_true(after.peak < before.now + 1000000);
+    assert_int_equal(after.now, before.now);
+    assert_int_equal(whole(device(at(plan, 0), 0), "first"), 0);
+    assert_int_equal(whole(device(at(plan, 0), 0), "rows"), 1024);
+    assert_int_equal(whole(device(at(plan, 0), 1), "rows"), 3072);
+    assert_true(whole(device(at(plan, 0), 0), "peak_bytes") <= 8000000000);
+    assert_true(whole(device(at(plan, 0), 1), "peak_bytes") <= 9000000000);
+    assert_int_equal(whole(device(at(plan, 0), 1), "limit"), 9000000000);
+    json_decref(plan);
+    motet_ct_geometry_free(g);
+    motet_context_free(c);
+}
+
+/* A reconstruction is planned by the slab that it would take, on the host's bound, too. */
+static void reconstructions_are_planned_by_the_slab(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_geometry *g = geometry_of(c, 1000, 1024, 1024);
+    motet_plan_options o;
+    motet_plan_options_init(&o);
+    json_t *plan = plan_of(c, g, MOTET_CT_RECON, NULL);
+    const int64_t slab = whole(plan, "slab_rows");
+    assert_true(slab > 0 && slab < 1024);
+    assert_int_equal(whole(plan, "slabs"), (1023 / slab) + 1);
+    assert_int_equal(whole(plan, "held_bytes"), slab * 1024 * 4 * (2 * 1000 + 1024));
+    json_decref(plan);
+    o.slab_rows = 7;
+    plan = plan_of(c, g, MOTET_CT_RECON, &o);
+    assert_int_equal(whole(plan, "slab_rows"), 7);
+    assert_int_equal(whole(plan, "slabs"), 147);
+    json_decref(plan);
+    o.slab_rows = 0;
+    o.host_memory = 1000000;
+    char *text = (char *)&o;
+    assert_status(c, motet_ct_plan(g, MOTET_CT_RECON, &o, &text), MOTET_OVER_BUDGET);
+    assert_ptr_equal(text, &o);
+    motet_ct_geometry_free(g);
+    motet_context_free(c);
+}
+
+/* Options that make no sense are refused by name. */
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_geometry *g = geometry_of(c, 10, 16, 16);
+    const motet_plan_device one = {.name = "cuda:0", .memory_free = -1, .weight = 1};
+    motet_plan_options o = {0};
+    char *text = NULL;
+    assert_status(c, motet_ct_plan(g, MOTET_CT_PROJECT, &o, &text), MOTET_BAD_ARGUMENT);
+    assert_message(c, "motet_plan_options_init", NULL);
+    motet_plan_options_init(&o);
+    assert_status(c, motet_ct_plan(g, (motet_ct_operation)17, &o, &text), MOTET_BAD_ARGUMENT);
+    assert_message(c, "17", NULL);
+    o.devices = &one;
+    o.count = 9;
+    assert_status(c, motet_ct_plan(g, MOTET_CT_PROJECT, &o, &text), MOTET_BAD_ARGUMENT);
+    assert_message(c, "9 devices", NULL);
+    o.count = 1;
+    o.chunk = -1;
+    assert_status(c, motet_ct_plan(g, MOTET_CT_PROJECT, &o, &text), MOTET_BAD_ARGUMENT);
+    assert_message(c, "-1", NULL);
+    o.chunk = 0;
+    o.slab_rows = -1;
+    assert_status(c, motet_ct_plan(g, MOTET_CT_RECON, &o, &text), MOTET_BAD_ARGUMENT);
+    assert_message(c, "slab_rows is -1", NULL);
+    assert_null(text);
+    motet_ct_geometry_free(g);
+    motet_context_free(c);
+}
+
+/* Every failing allocation is told, leaks nothing and leaves the output as it was. */
+static void failing_memory_is_told(void **state)
+{
+    (void)state;
+    motet_context *c = test_context_failing(0, 0);
+    motet_ct_geometry *g = geometry_of(c, 10, 16, 16);
+    for (int operation = 0; operation < 4; operation++)
+        for (int64_t n = 1;; n++) {
+            motet_memory before, after;
+            motet_context_memory(c, &before);
+            test_context_fail_at(c, n, 0);
+            char *text = NULL;
+            const motet_status st = motet_ct_plan(g, (motet_ct_operation)operation, NULL, &text);
+            const int reached = test_context_failed(c);
+            test_context_fail_at(c, 0, 0);
+            if (!reached) {
+                assert_int_equal(st, MOTET_OK);
+                motet_text_free(c, text);
+                break;
+            }
+            assert_int_equal(st, MOTET_NO_MEMORY);
+            assert_null(text);
+            motet_context_memory(c, &after);
+            assert_int_equal(after.now, before.now);
+        }
+    motet_ct_geometry_free(g);
+    motet_context_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_planned_is_what_runs),
+        cmocka_unit_test(devices_that_are_not_there_are_planned_for),
+        cmocka_unit_test(reconstructions_are_planned_by_the_slab),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(failing_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
