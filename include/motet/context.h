@@ -66,7 +66,8 @@ typedef struct motet_context_options {
     void *log_user;
     motet_progress_fn *progress; /* NULL: none */
     void *progress_user;
-    const char *devices;  /* NULL or "cpu"; "auto": the GPUs if there are any, else the CPU */
+    const char *devices;  /* NULL or "cpu"; "auto": the GPUs if there are any, else the CPU; or names
+                             with commas between them */
     int threads;          /* of the CPU device; 0: one for each processor this process may use */
     motet_isa isa;        /* AUTO: the best this processor has */
     int64_t chunk;        /* rows of the outermost axis in one chunk; 0: chosen. Never changes bits */

@@ -102,6 +102,6 @@ struct dev {
     int host_visible; /* kernels reach all host memory in place: nothing needs copying */
 };
 
-extern const dev_table dev_cpu;
+extern const dev_table dev_cpu, dev_sim;
 
 #endif

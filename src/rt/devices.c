@@ -59,15 +59,14 @@ motet_status rt_devices_open(motet_context *c, const char *names)
 
 void rt_devices_close(motet_context *c)
 {
-    if (!c->devices) return;
-    for (int i = 0; i < c->devices->count; i++) {
+    for (int i = 0; c->devices && i < c->devices->count; i++) {
         rt_device *one = &c->devices->set[i];
         one->device->table->close(one->device);
         mem_free(c, one->baseline);
     }
-    dev_end(c);
     mem_free(c, c->devices);
     c->devices = NULL;
+    dev_end(c);
 }
 
 int motet_context_devices(const motet_context *c) { return c->devices->count; }
