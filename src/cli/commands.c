@@ -139,7 +139,8 @@ static const flag simulate_flags[] = {
 static const flag recon_flags[] = {
     {"output", 'o', FLAG_FILE, NEEDED, 0, 0, "FILE",
      "a path ending in .mha, .npy, .tif, .h5, or / for a folder of TIFF pages", NULL,
-     "the volume: .mha .npy .tif .h5, or a folder of TIFF pages (ends in /)"},
+     "the volume: .mha .npy .tif .h5, or a folder of TIFF pages (ends in /); .h5 keeps the unit "
+     "and what integers stand for"},
     {"png", 0, FLAG_FILE, 0, 0, 0, "FILE", "a path ending in .png", NULL,
      "picture of one slice, grey, row 0 on top; from the 0.5 to the 99.5 percentile of the "
      "values inside the circle"},

@@ -255,11 +255,27 @@ static int draw(recon *c)
     return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
 }
 
+/* What the numbers mean, in a file that can hold texts. */
+static motet_status label(recon *c)
+{
+    char value[2 * WORDS], w[2][WORDS];
+    const char *unit = c->pitch_known ? "1/mm" : "1/pixel";
+    motet_status st = motet_store_set_text(c->volume, NULL, "units", unit);
+    if (st == MOTET_UNSUPPORTED) return MOTET_OK;
+    if (st == MOTET_OK && c->scaled) {
+        snprintf(value, sizeof value, "%s + %s * integer", words_real(c->q.low, 17, w[0]),
+                 words_real(quantise_step(&c->q), 17, w[1]));
+        st = motet_store_set_text(c->volume, NULL, "value", value);
+    }
+    return st;
+}
+
 static int commit(recon *c)
 {
     run *r = c->r;
     if (run_stopped()) return run_cancelled(r);
-    motet_status st = motet_store_commit(c->volume);
+    motet_status st = label(c);
+    if (st == MOTET_OK) st = motet_store_commit(c->volume);
     if (st == MOTET_OK && c->png) st = motet_store_commit(c->png);
     return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
 }

@@ -55,6 +55,13 @@ files report a.json '{0, 65535} <= set(read_npy("a.npy")[1])' || bad "auto does 
 works ct recon scan.h5 -o b.npy --center 33.25 --dtype u8 --range 0:1
 files report a.json 'all(q == min(255, math.floor(max(0, x) * 255 + 0.5)) for q, x in zip(read_npy("b.npy")[1], read_npy("reference.npy")[1]))' || bad "--range 0:1"
 
+# HDF5 keeps the unit, and what integers stand for.
+works ct recon scan.h5 -o a.h5 --center 33.25 --dtype u8 --range -1:254 -q
+strings a.h5 >strings.txt
+grep -q '^1/mm' strings.txt || bad "the HDF5 volume lacks its unit"
+grep -qF -- '-1 + 1 * integer' strings.txt || bad "the HDF5 volume does not say what its integers stand for"
+rm -f a.h5 strings.txt
+
 # The picture is the middle slice, row 0 on top, from percentile to percentile.
 works ct convert v.png p.npy
 files report report.json '(lambda s, q, k: all(g == (0 if not x > k["black"] else 255 if x >= k["white"] else int((x - k["black"]) * (255 / (k["white"] - k["black"])) + 0.5)) for g, x in zip(q, s)))(read_npy("v.npy")[1][3 * 4096 : 4 * 4096], read_npy("p.npy")[1], r["result"])' || bad "the picture is not the slice"
