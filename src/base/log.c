@@ -13,6 +13,13 @@
 enum { LINE_BYTES = 1024 };
 static const int64_t interval = 50000000; /* nanoseconds between two progress calls */
 
+/* Texts carry names and values from files: one printable line, whatever those hold. */
+static void one_line(char *text)
+{
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
+}
+
 void log_text(motet_context *c, motet_log_level level, const char *component, const char *format,
               ...)
 {
@@ -22,6 +29,7 @@ void log_text(motet_context *c, motet_log_level level, const char *component, co
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    one_line(text);
     c->options.log(level, component, text, c->options.log_user);
 }
 
@@ -32,6 +40,7 @@ void log_warning(motet_context *c, const char *component, const char *format, ..
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    one_line(text);
     const int first = report_warning(c, text);
     if (first && c->options.log) c->options.log(MOTET_LOG_WARNING, component, text, c->options.log_user);
 }

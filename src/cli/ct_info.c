@@ -6,9 +6,18 @@
 
 static const double degrees = 57.29577951308232; /* of a radian */
 
+/* Names come from files: what would steer a terminal is shown as '?'. */
+static void say(const char *text)
+{
+    for (; *text; text++) putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
+    putchar('\n');
+}
+
 static void line(const run *r, const char *name, const char *text)
 {
-    if (r->talks) printf("  %-10s%s\n", name, text);
+    if (!r->talks) return;
+    printf("  %-10s", name);
+    say(text);
 }
 
 static void tell_entries(run *r, const char *path)
@@ -108,7 +117,7 @@ static int info(run *r)
         if (st != MOTET_OK) motet_context_error(r->context, &as_scan);
     }
     if (st == MOTET_OK) {
-        if (r->talks) printf("%s\n", path);
+        if (r->talks) say(path);
         tell_scan(r, scan);
         motet_ct_scan_free(scan);
     } else {
@@ -119,13 +128,13 @@ static int info(run *r)
             motet_store_entries(r->context, path, &names) == MOTET_OK) {
             /* Several datasets, none of them a scan: naming them is the answer. */
             motet_text_free(r->context, names);
-            if (r->talks) printf("%s\n", path);
+            if (r->talks) say(path);
             line(r, "what", "several arrays; --entry picks one");
             json_object_set_new(r->result, "kind", json_string("container"));
         } else if (array != MOTET_OK) {
             return run_fail(r, r->context, array);
         } else {
-            if (r->talks) printf("%s\n", path);
+            if (r->talks) say(path);
             tell_array(r, store);
             motet_store_free(store);
         }

@@ -1,8 +1,10 @@
 /* Finds the command in the table, parses its arguments, runs it, and makes sure that what was
  * printed arrived. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "help.h"
@@ -71,8 +73,18 @@ static int dispatch(int argc, char **argv)
     return run(below, argc, argv, 3);
 }
 
+/* A standard stream that was closed would be the number of the next file opened, and what is printed
+ * would go into that file. Opened for reading only, it still fails when written to. */
+static int occupy_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) return 0;
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
+    if (!occupy_standard_streams()) return EXIT_FILES;
     int code = dispatch(argc, argv);
     if (fflush(stdout) || ferror(stdout)) {
         const int reason = errno;

@@ -248,7 +248,7 @@ int run_check_distinct(run *r)
             if (code || j >= i) continue;
             const char *other = json_string_value(in);
             motet_status st = motet_store_check_distinct(r->context, other, path);
-            if (!strcmp(other, path) || st == MOTET_SAME_FILE)
+            if (st == MOTET_SAME_FILE)
                 code = complain(r->args->command, EXIT_REFUSED, "%s: two outputs are the same file",
                                 path);
         }

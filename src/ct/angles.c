@@ -1,8 +1,6 @@
 /* Angles: a range, a text file, an array; degrees or radians. */
 #include "ct/angles.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "store/file.h"
 
 static const double degree = 0x1.1df46a2529d39p-6; /* in radians */
 
@@ -82,37 +81,46 @@ static int parse_range(const char *text, double *start, double *stop)
 static motet_status read_text(motet_context *context, const char *path, int64_t views,
                               double *angles)
 {
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return fail_errno(context, errno, "angles \"%s\": neither start:stop in degrees nor a file",
-                          path);
-    motet_status st = MOTET_OK;
-    char line[256];
+    store_file file;
+    motet_status st = file_open(context, path, &file);
+    if (st == MOTET_NOT_FOUND)
+        return fail(context, st, "angles \"%s\": neither start:stop in degrees nor a file", path);
+    TRY(st);
+    enum { LINE = 1024 };
+    char line[LINE + 1];
     int64_t count = 0, number = 0;
-    while (fgets(line, sizeof line, file)) {
+    for (int64_t offset = 0; offset < file.size;) {
+        const int64_t left = file.size - offset;
+        size_t bytes = left < LINE ? (size_t)left : LINE;
+        TRY_GOTO(file_read(&file, offset, bytes, line));
+        const char *stop = memchr(line, '\n', bytes);
         number++;
+        if (!stop && left > LINE)
+            TRY_GOTO(fail(context, MOTET_BAD_DATA,
+                          "%s: line %lld has more than %d bytes, expected one angle in degrees",
+                          path, (long long)number, (int)LINE));
+        if (stop) bytes = (size_t)(stop - line);
+        offset += (int64_t)bytes + 1;
+        line[bytes] = 0;
+        const int whole = strlen(line) == bytes; /* no zero byte within */
         char *begin = line + strspn(line, " \t");
-        char *end = begin + strcspn(begin, "#\r\n");
+        char *end = begin + strcspn(begin, "#\r");
         while (end > begin && (end[-1] == ' ' || end[-1] == '\t')) end--;
         *end = 0;
-        if (!*begin) continue;
+        if (!*begin && whole) continue;
         double value;
-        if (!number_real(begin, &value) || !(value - value == 0.0)) {
-            st = fail(context, MOTET_BAD_DATA,
-                      "%s: line %lld is \"%.40s\", expected one angle in degrees", path,
-                      (long long)number, begin);
-            goto out;
-        }
+        if (!whole || !number_real(begin, &value) || !(value - value == 0.0))
+            TRY_GOTO(fail(context, MOTET_BAD_DATA,
+                          "%s: line %lld is \"%.40s\", expected one angle in degrees", path,
+                          (long long)number, begin));
         if (count < views) angles[count] = value;
         count++;
     }
-    if (ferror(file))
-        st = fail(context, MOTET_IO, "%s: reading failed", path);
-    else if (count != views)
+    if (count != views)
         st = fail(context, MOTET_BAD_SHAPE, "%s: %lld angles, the scan has %lld views", path,
                   (long long)count, (long long)views);
 out:
-    fclose(file);
+    file_close(&file);
     return st;
 }
 

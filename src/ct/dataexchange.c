@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include <motet/job.h>
 
@@ -17,22 +18,27 @@
 #include "base/number.h"
 #include "ct/angles.h"
 #include "ct/scan.h"
+#include "store/file.h"
 
-int scan_is_hdf5(const char *path)
+motet_status scan_is_hdf5(motet_context *context, const char *path, int *found)
 {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    FILE *file = fopen(path, "rb");
-    if (!file) return 0;
-    int found = 0;
+    struct stat status;
+    *found = 0;
+    if (!stat(path, &status) && S_ISDIR(status.st_mode)) return MOTET_OK; /* of pages */
+    store_file file;
+    TRY(file_open(context, path, &file));
+    motet_status st = MOTET_OK;
+    unsigned char bytes[8];
     /* A user block may come first: the signature lies at 0, 512, 1024, 2048, ... */
-    for (long offset = 0; !found && offset <= 1 << 20; offset = offset ? 2 * offset : 512) {
-        unsigned char bytes[8];
-        if (fseek(file, offset, SEEK_SET) || fread(bytes, 1, sizeof bytes, file) != sizeof bytes)
-            break;
-        found = !memcmp(bytes, signature, sizeof bytes);
+    for (int64_t offset = 0;
+         st == MOTET_OK && !*found && offset <= 1 << 20 && offset + 8 <= file.size;
+         offset = offset ? 2 * offset : 512) {
+        st = file_read(&file, offset, sizeof bytes, bytes);
+        *found = st == MOTET_OK && !memcmp(bytes, signature, sizeof bytes);
     }
-    fclose(file);
-    return found;
+    file_close(&file);
+    return st;
 }
 
 /* ---- Names ---- */

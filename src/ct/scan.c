@@ -204,8 +204,8 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
 {
     motet_context *c = scan->context;
     int found = 0;
-    if (!options->entry && scan_is_hdf5(scan->path))
-        TRY(scan_open_hdf5(scan, options, parts, &found));
+    if (!options->entry) TRY(scan_is_hdf5(c, scan->path, &found));
+    if (found) TRY(scan_open_hdf5(scan, options, parts, &found));
     if (!found) {
         TRY(scan_frames_open(c, scan->path, options->entry, 0, &scan->data));
         if (scan->data.transposed && scan->data.rows > scan->data.columns)

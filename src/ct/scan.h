@@ -45,8 +45,8 @@ typedef struct scan_parts {
     int64_t flat_count, dark_count;   /* may lie in the scan's own store, which is closed once */
 } scan_parts;
 
-/* 1 if the file begins as HDF5 does. */
-int scan_is_hdf5(const char *path);
+/* *found: the file begins as HDF5 does. */
+motet_status scan_is_hdf5(motet_context *context, const char *path, int *found);
 /* Opens /exchange or NXtomo; *found 0 when the file is neither (its only dataset may still be a
  * scan). */
 motet_status scan_open_hdf5(motet_ct_scan *scan, const motet_ct_scan_options *options,

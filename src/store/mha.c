@@ -1,6 +1,7 @@
 /* MetaImage: a text head with the numbers behind it (MHA) or in a file of their own (MHD and a raw
  * file). Compressed data are read; written ones are plain and little-endian. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/log.h"
@@ -42,11 +43,17 @@ out:
     return st;
 }
 
+static char *data_path(const mha_store *s)
+{
+    const char *path = s->base.path;
+    return mem_format(s->base.context, "%.*s%.*s", (int)file_folder_bytes(path), path,
+                      (int)s->header.data_file_bytes, s->header.data_file);
+}
+
 static motet_status open_raw(mha_store *s)
 {
     motet_store *store = &s->base;
-    char *path = mem_format(store->context, "%.*s%.*s", (int)file_folder_bytes(store->path),
-                            store->path, (int)s->header.data_file_bytes, s->header.data_file);
+    char *path = data_path(s);
     if (!path)
         return fail(store->context, MOTET_NO_MEMORY, "%s: no memory to open it", store->path);
     const motet_status st = file_open(store->context, path, &s->raw);
@@ -143,13 +150,42 @@ static motet_status mha_text(motet_store *store, const char *name, char *out, si
     return MOTET_OK;
 }
 
+static char *raw_name(motet_context *c, const char *path)
+{
+    return mem_format(c, "%.*s.raw", (int)strlen(path) - 4, path);
+}
+
+motet_status mha_companion(motet_context *c, const char *path, int written, char **out)
+{
+    mha_store s = {.base = {.context = c, .path = path}};
+    struct stat status;
+    motet_status st = MOTET_OK;
+    *out = NULL;
+    if (written) {
+        if (store_ends_in(path, ".mhd") && !(*out = raw_name(c, path)))
+            st = fail(c, MOTET_NO_MEMORY, "%s: no memory for a name", path);
+        return st;
+    }
+    /* What is no MHD has no companion. */
+    if (stat(path, &status) || !S_ISREG(status.st_mode)) return MOTET_OK;
+    st = file_open(c, path, &s.head);
+    if (st == MOTET_OK) st = read_head(&s);
+    if (st == MOTET_OK && s.header.data_file) {
+        *out = data_path(&s);
+        if (!*out) st = fail(c, MOTET_NO_MEMORY, "%s: no memory for a name", path);
+    }
+    mem_free(c, s.text);
+    file_close(&s.head);
+    return st == MOTET_NO_MEMORY || st == MOTET_IO ? st : MOTET_OK;
+}
+
 /* The raw file beside an MHD. It may be replaced only together with its MHD: alone it may belong to
  * something else. */
 static motet_status begin_raw(mha_store *s)
 {
     motet_store *store = &s->base;
     motet_context *c = store->context;
-    char *path = mem_format(c, "%.*s.raw", (int)strlen(store->path) - 4, store->path);
+    char *path = raw_name(c, store->path);
     if (!path) return fail(c, MOTET_NO_MEMORY, "%s: no memory to begin it", store->path);
     int overwrite = 0;
     if (store->overwrite) {

@@ -370,7 +370,10 @@ static void looking_survives_every_fault(void **state)
     (void)state;
     static const char *const files[] = {"npz/stored.npz", "hdf5/floats.h5"};
     for (int kind = 0; kind < KINDS; kind++)
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
+            const char *input = i == 2 ? test_folder()
+                                       : MOTET_SOURCE "/tests/fuzz/corpus/mha/double.mhd";
+            const char *output = i == 2 ? MOTET_SOURCE : test_path("double.mhd");
             int nth = 1;
             for (; nth < MOST; nth++) {
                 char path[1024], *names = NULL;
@@ -380,7 +383,7 @@ static void looking_survives_every_fault(void **state)
                 arm((fault_kind)kind, nth);
                 const motet_status st =
                     i < 2 ? motet_store_entries(context, path, &names)
-                          : motet_store_check_distinct(context, test_folder(), MOTET_SOURCE);
+                          : motet_store_check_distinct(context, input, output);
                 const int failed = disarm();
                 if (st != MOTET_OK) assert_explained((fault_kind)kind, st, i < 2 ? "." : "");
                 assert_int_equal(st == MOTET_OK && i < 2, names != NULL);
@@ -389,7 +392,7 @@ static void looking_survives_every_fault(void **state)
                 if (!failed) break;
                 assert_int_not_equal(st, MOTET_OK);
             }
-            if (i < 2 || kind != CALL) assert_in_range(nth, 2, MOST - 1);
+            if (i != 2 || kind != CALL) assert_in_range(nth, 2, MOST - 1);
         }
 }
 

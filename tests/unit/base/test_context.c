@@ -41,6 +41,28 @@ static void keep_text(motet_log_level level, const char *component, const char *
     if (level == MOTET_LOG_ERROR) snprintf(user, 512, "%s: %s", component, text);
 }
 
+static void keep_warning(motet_log_level level, const char *component, const char *text, void *user)
+{
+    (void)component;
+    if (level == MOTET_LOG_WARNING) snprintf(user, 512, "%s", text);
+}
+
+/* Names and values from files reach the log as one line that steers no terminal. */
+static void messages_are_one_printable_line(void **state)
+{
+    (void)state;
+    char text[512] = "";
+    motet_context *c = NULL;
+    motet_context_options o;
+    motet_context_options_init(&o);
+    o.log = keep_warning;
+    o.log_user = text;
+    assert_int_equal(motet_context_create(&o, &c), MOTET_OK);
+    log_warning(c, "test", "unit \"%s\"", "\x1b[2Jm\nm\x7f\xc2\xb5");
+    assert_string_equal(text, "unit \"?[2Jm?m?\xc2\xb5\"");
+    motet_context_free(c);
+}
+
 /* A context that cannot be made says why through the log: there is no record to ask. */
 static void a_failed_creation_is_explained(void **state)
 {
@@ -240,7 +262,8 @@ static void records_are_whole_across_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bad_options_are_refused),
-                                       cmocka_unit_test(a_failed_creation_is_explained),
+                                       cmocka_unit_test(messages_are_one_printable_line),
+        cmocka_unit_test(a_failed_creation_is_explained),
                                        cmocka_unit_test(the_last_failure_is_recorded),
                                        cmocka_unit_test(system_errors_are_mapped),
                                        cmocka_unit_test(progress_is_rate_limited),

@@ -351,6 +351,12 @@ static void outputs_that_are_the_input_are_found(void **state)
     assert_int_equal(mkdir(stack, 0700), 0);
     assert_int_equal(symlink("stack", around), 0);
     write_bytes(page, "x", 1);
+    const char *mhd = test_path("pair.mhd"), *renamed = test_path("renamed.mhd");
+    const motet_store_info square = {.type = MOTET_U8, .axes = 2, .shape = {1, 1}};
+    write_store(mhd, &square, "x");
+    static const char head[] = "ObjectType = Image\nNDims = 2\nDimSize = 1 1\n"
+                               "ElementType = MET_UCHAR\nElementDataFile = pair.raw\n";
+    write_bytes(renamed, head, sizeof head - 1);
     snprintf(longer, sizeof longer, "%s/./stack/../input.npy", test_folder());
     const struct {
         const char *input, *output;
@@ -374,6 +380,18 @@ static void outputs_that_are_the_input_are_found(void **state)
         {stack, test_path("stack2/"), MOTET_OK},
         {test_path("absent.npy"), input, MOTET_OK},
         {input, "", MOTET_BAD_ARGUMENT},
+        /* The numbers of an MHD are part of it, in a file that may have any name. */
+        {mhd, test_path("pair.raw"), MOTET_SAME_FILE},
+        {mhd, test_path("other.mhd"), MOTET_OK},
+        {renamed, test_path("pair.mhd"), MOTET_SAME_FILE},
+        {renamed, test_path("renamed.raw"), MOTET_OK},
+        {test_path("pair.raw"), mhd, MOTET_SAME_FILE},
+        /* Two outputs, neither of which is there yet. */
+        {test_path("new.npy"), test_path("./new.npy"), MOTET_SAME_FILE},
+        {test_path("new.npy"), test_path("stack/../new.npy"), MOTET_SAME_FILE},
+        {test_path("new"), test_path("new/"), MOTET_SAME_FILE},
+        {test_path("new.npy"), test_path("stack/new.npy"), MOTET_OK},
+        {test_path("new.mhd"), test_path("new.raw"), MOTET_SAME_FILE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_status(context, motet_store_check_distinct(context, rows[i].input, rows[i].output),
