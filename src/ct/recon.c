@@ -7,6 +7,8 @@
  * for every slab: slabs are as thick as memory allows. */
 #include <string.h>
 
+#include <motet/device.h>
+
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -18,7 +20,7 @@
 #include "kern/digest.h"
 #include "rt/array.h"
 
-enum { CENTRE_ROWS = 8, SLAB_BYTES = 512 << 20, SLAB_ROUND = 16 };
+enum { CENTRE_ROWS = 8, SLAB_ROUND = 16 };
 
 void motet_ct_recon_options_init(motet_ct_recon_options *options)
 {
@@ -80,20 +82,27 @@ static motet_status check_options(recon *r)
     return MOTET_OK;
 }
 
+/* Without a bound, what the machine has free: a thick slab reads packed files least often. */
+static double free_memory(motet_context *c)
+{
+    motet_device_info host;
+    if (motet_context_device(c, 0, &host) != MOTET_OK || host.memory_free == 0) return 0x1p30;
+    return (double)host.memory_free;
+}
+
 /* The sinogram and its filtered copy, twice the slice for whoever commits it. */
 motet_status ct_slab_rows(motet_context *c, const ct_slab_size *size, int64_t left, int64_t bound,
                           int64_t *out)
 {
     const double row = 4.0 * (3.0 * (double)size->views * (double)size->columns +
                               2.0 * (double)size->nx * (double)size->ny);
-    const double most = 0.75 * (double)left;
+    const double most = 0.75 * (left < INT64_MAX ? (double)left : free_memory(c));
     if (most < row)
         return fail(
             c, MOTET_OVER_BUDGET,
             "reconstructing one row takes about %lld bytes, %lld are left of the %lld allowed",
             (long long)row, (long long)most, (long long)bound);
-    const double room = most < (double)SLAB_BYTES ? most : (double)SLAB_BYTES;
-    int64_t rows = row < room ? (int64_t)(room / row) : 1;
+    int64_t rows = (int64_t)k_min(most / row, (double)size->rows);
     if (rows > SLAB_ROUND) rows -= rows % SLAB_ROUND;
     *out = rows < size->rows ? rows : size->rows;
     return MOTET_OK;
