@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "support/support.h"
 
@@ -484,43 +483,6 @@ static void hostile_sizes_are_safe(void **state)
     assert_true(p.share[0].peak_bytes <= (1 << 30) / 4 * 3);
 }
 
-/* Planning and addressing 10^6 chunks takes at most 50 ms: there is no list. */
-static void a_million_chunks_are_planned_at_once(void **state)
-{
-    (void)state;
-    const rt_op op = map_of(1000000, 8);
-    rt_plan_device four[4];
-    for (int i = 0; i < 4; i++)
-        four[i] = (rt_plan_device){.name = "sim", .free = RT_UNKNOWN, .budget = 4000};
-    const rt_weights w = {NULL, 4, {1, 2, 3, 4}};
-    const rt_plan_options o = {.weights = &w, .weightings = 1, .cut = {{1, 0, 0}, 0}};
-    double best = 1e9;
-    for (int round = 0; round < 5; round++) {
-        struct timespec a, b;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
-        const rt_plan p = plan_of(&op, four, 4, &o);
-        assert_int_equal(p.chunks, 1000000);
-        int64_t sum = 0;
-        for (int64_t n = 0; n < p.chunks; n++) {
-            int64_t local, first[RT_AXES], count[RT_AXES];
-            const int d = rt_plan_chunk(&p, n, &local);
-            rt_share_chunk(&p.share[d], &op, local, first, count);
-            sum += first[0];
-        }
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
-        assert_true(sum == (int64_t)999999 * 1000000 / 2);
-        const double seconds =
-            (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
-        if (seconds < best) best = seconds;
-    }
-    print_message("10^6 chunks: %.1f ms\n", best * 1e3);
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    assert_true(best < 0.05);
-#else
-    assert_true(best < 5);
-#endif
-}
-
 static int begin(void **state)
 {
     (void)state;
@@ -554,7 +516,6 @@ int main(void)
         cmocka_unit_test(chunks_are_dealt_round_robin),
         cmocka_unit_test(empty_boxes_have_no_chunks),
         cmocka_unit_test(hostile_sizes_are_safe),
-        cmocka_unit_test(a_million_chunks_are_planned_at_once),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
