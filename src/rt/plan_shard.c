@@ -97,7 +97,6 @@ static void bounds_of(const rt_weights *w, int devices, int64_t rows, int64_t gr
              : rows - at > grain - beyond ? at + (grain - beyond)
                                           : rows;
         if (before == 0) at = 0;
-        if (!share[i]) at = bound[i];
         bound[i + 1] = i >= last ? rows : at;
     }
 }

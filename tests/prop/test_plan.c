@@ -184,6 +184,8 @@ static void check_bytes(const problem *p, const rt_share *s)
         const rt_port_kind kind = rt_share_port(s, port, p->op.axes);
         *(kind == RT_FIXED ? &fixed : kind == RT_OF_CHUNK ? &chunk : &block) += largest;
     }
+    assert_int_equal(s->slots, s->chunks < 3 ? s->chunks : 3);
+    if (block) assert_int_equal(s->ring, s->chunks * s->blocks < 3 ? s->chunks * s->blocks : 3);
     assert_true(fixed <= s->fixed_bytes && chunk <= s->chunk_bytes && block <= s->block_bytes);
     assert_true(s->fixed_bytes + s->slots * s->chunk_bytes + s->ring * s->block_bytes <=
                 s->peak_bytes);
@@ -230,6 +232,39 @@ static void budgets_are_kept_and_minima_are_exact(void **state)
         refused++;
     }
     assert_true(refused == 3000 && planned > 0);
+}
+
+/* The chunk is the largest that fits: asking for each larger one in turn is refused. */
+static void no_larger_chunk_would_fit(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    int smaller = 0;
+    for (int round = 0; round < 1500; round++) {
+        problem p;
+        random_problem(&p, &seed);
+        p.devices = p.weights.count = 1;
+        p.weights.weight[0] = 1;
+        p.options.cut = (rt_cut){.stream_rows = p.op.stream_extent ? 1 : 0};
+        p.options.unpipelined = 1;
+        p.device[0].budget = 1;
+        rt_plan q, other;
+        assert_status(context, plan(&p, &q), MOTET_OVER_BUDGET);
+        const int64_t least = minimum();
+        p.device[0].budget = least + whole(&seed, 0, 4 * least);
+        assert_ok(context, plan(&p, &q));
+        const rt_cut found = q.share[0].cut;
+        if (p.op.axes > 1 && found.rows[1] < p.op.extent[1]) continue;
+        if (p.op.axes > 2 && found.rows[2] < p.op.extent[2]) continue;
+        smaller += found.rows[0] < p.op.extent[0];
+        for (int64_t rows = 1; rows <= p.op.extent[0]; rows++) {
+            p.options.cut.rows[0] = rows;
+            const motet_status st = plan(&p, &other);
+            if (st == MOTET_OK) assert_true(other.share[0].cut.rows[0] <= found.rows[0]);
+            if (rows == found.rows[0]) assert_int_equal(st, MOTET_OK);
+        }
+    }
+    assert_true(smaller > 100);
 }
 
 /* The same for sets of devices: each within its own budget; the device that is named is the one
@@ -418,6 +453,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_cover_the_box_once),
         cmocka_unit_test(budgets_are_kept_and_minima_are_exact),
+        cmocka_unit_test(no_larger_chunk_would_fit),
         cmocka_unit_test(every_device_keeps_its_budget),
         cmocka_unit_test(the_host_keeps_its_bound),
         cmocka_unit_test(plans_are_pure_and_weights_have_no_scale),

@@ -74,6 +74,7 @@ static void bytes_are_those_of_the_ports(void **state)
     p = plan_of(&op, two, 1, &o);
     assert_int_equal(p.share[0].slots, 1);
     assert_int_equal(p.share[0].peak_bytes, 1024 + 2 * 1000 * 256 * 4);
+    assert_int_equal(rt_share_port(&p.share[0], &op.port[MAP_OUT], op.axes), RT_OF_CHUNK);
     const rt_plan_device busy = {.name = "sim:0", .free = RT_UNKNOWN, .reserved = 5000};
     p = plan_of(&op, &busy, 1, &o);
     assert_int_equal(p.share[0].peak_bytes, 5000 + 1024 + 2 * 1000 * 256 * 4);
@@ -113,6 +114,36 @@ static void halos_and_streams_are_charged(void **state)
     assert_int_equal(p.share[0].ring, 0);
     assert_int_equal(p.share[0].fixed_bytes, 360 * 512 * 8);
     assert_int_equal(rt_share_port(&p.share[0], &op.port[MAP_TABLE], op.axes), RT_FIXED);
+}
+
+/* Blocks grow to about 4 MiB before chunks grow, and beyond only when the chunks are as large as
+ * wanted. */
+static void blocks_have_a_useful_size(void **state)
+{
+    (void)state;
+    const motet_array terms = sizes(MOTET_F32, 2, 100000, 1024, 0);
+    rt_op op = map_of(1000, 1024);
+    op.port[MAP_TABLE] = (rt_port){.name = "terms",
+                                   .array = &terms,
+                                   .access = RT_READ,
+                                   .cut = {RT_WHOLE, RT_WHOLE},
+                                   .streamed = 1};
+    op.stream_extent = 100000;
+    op.stream_block = 10;
+    rt_plan_device d = {.name = "sim:0", .free = RT_UNKNOWN, .budget = 14000000};
+    rt_plan p = plan_of(&op, &d, 1, NULL);
+    assert_int_equal(p.mode, RT_STREAMED);
+    assert_int_equal(p.share[0].cut.stream_rows, 1020);
+    assert_in_range(p.share[0].cut.rows[0], 2, 249);
+    d.budget = 10000000; /* three blocks of 1020 rows do not fit */
+    p = plan_of(&op, &d, 1, NULL);
+    assert_int_equal(p.share[0].cut.rows[0], 1);
+    assert_in_range(p.share[0].cut.stream_rows, 700, 1010);
+    d.budget = 30000000; /* the chunks that are wanted leave room */
+    p = plan_of(&op, &d, 1, NULL);
+    assert_int_equal(p.share[0].cut.rows[0], 250);
+    assert_in_range(p.share[0].cut.stream_rows, 1030, 2500);
+    assert_int_equal(p.share[0].cut.stream_rows % 10, 0);
 }
 
 /* P2: the refusal names operation, device, budget, fixed bytes, bytes of a row, chunks in flight,
@@ -502,6 +533,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_those_of_the_ports),
         cmocka_unit_test(halos_and_streams_are_charged),
+        cmocka_unit_test(blocks_have_a_useful_size),
         cmocka_unit_test(refusals_name_everything),
         cmocka_unit_test(explicit_chunks_are_kept),
         cmocka_unit_test(the_next_axis_is_cut_when_one_row_is_too_much),
