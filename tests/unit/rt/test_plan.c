@@ -293,6 +293,7 @@ static void shares_follow_weights(void **state)
         {1000000, 1, {1e-300, 3e-300, 0}, {250000, 750000, 0}},
         {48, 32, {1, 2, 0}, {32, 16, 0}},
         {9, 1, {0.3, 0.3, 0.3}, {3, 3, 3}},
+        {(int64_t)1 << 59, 1, {0, 1, 0}, {0, (int64_t)1 << 59, 0}},
     };
     const rt_plan_device three[3] = {two[0], two[1], {.name = "sim:2", .free = RT_UNKNOWN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
