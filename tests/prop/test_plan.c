@@ -240,7 +240,7 @@ static void no_larger_chunk_would_fit(void **state)
     (void)state;
     uint64_t seed = 7;
     int smaller = 0;
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 4000; round++) {
         problem p;
         random_problem(&p, &seed);
         p.devices = p.weights.count = 1;
@@ -252,7 +252,7 @@ static void no_larger_chunk_would_fit(void **state)
         rt_plan q, other;
         assert_status(context, plan(&p, &q), MOTET_OVER_BUDGET);
         const int64_t least = minimum();
-        p.device[0].budget = least + whole(&seed, 0, 4 * least);
+        p.device[0].budget = least + whole(&seed, 0, (round % 20) * least);
         assert_ok(context, plan(&p, &q));
         const rt_cut found = q.share[0].cut;
         if (p.op.axes > 1 && found.rows[1] < p.op.extent[1]) continue;
