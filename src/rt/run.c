@@ -14,6 +14,7 @@
 #include "base/report.h"
 #include "base/threads.h"
 #include "rt/devices.h"
+#include "rt/stage.h"
 
 enum {
     STREAMS = 2,
@@ -36,6 +37,7 @@ typedef struct run {
     rt_share share;
     void *data[RT_PORTS];    /* where the kernels find each port's array */
     void *private[RT_PORTS]; /* to commit; NULL: none */
+    rt_stage stage;          /* on devices that do not reach host memory */
     rt_device *on;
     dev_stream *stream[STREAMS];
     dev_event *event[DEPTH];
@@ -91,17 +93,33 @@ static rt_view view_of(const rt_op *op, const rt_port *p, void *data, const rt_c
     return v;
 }
 
-/* From the first to the last element of the view. */
+/* What a chunk touches of a port: rows, where the view has one stride beside the elements' own;
+ * else all from the first to the last element. */
 static dev_access access_of(const rt_port *p, const rt_view *v)
 {
-    int64_t last = 0;
-    for (int i = 0; i < p->array->axes; i++) {
-        if (v->count[i] == 0) return (dev_access){.data = v->data};
-        last += (v->count[i] - 1) * v->stride[i];
+    const size_t element = motet_type_bytes(p->array->type);
+    int64_t length = 1, rows = 1, pitch = 0, last = 0;
+    int even = 1;
+    for (int i = p->array->axes - 1; i >= 0; i--) {
+        const int64_t count = v->count[i], stride = v->stride[i];
+        if (count == 0) return (dev_access){.data = v->data};
+        last += (count - 1) * stride;
+        if (count == 1) continue;
+        if (rows == 1 && stride == length) {
+            length *= count;
+        } else if (rows == 1) {
+            rows = count;
+            pitch = stride;
+        } else {
+            even &= stride == rows * pitch;
+            rows *= count;
+        }
     }
     return (dev_access){.data = v->data,
-                        .bytes = (size_t)(last + 1) * motet_type_bytes(p->array->type),
-                        .writes = p->access != RT_READ};
+                        .bytes = (size_t)(even ? length : last + 1) * element,
+                        .writes = p->access != RT_READ,
+                        .rows = even ? (size_t)rows : 1,
+                        .pitch = (size_t)pitch * element};
 }
 
 static motet_status enqueue_chunk(run *r, int64_t number)
@@ -125,7 +143,8 @@ static motet_status enqueue_chunk(run *r, int64_t number)
         queue.accesses = 0;
         for (int i = 0; i < RT_PORTS; i++) {
             if (!op->port[i].array) continue;
-            chunk.port[i] = view_of(op, &op->port[i], r->data[i], &chunk);
+            void *data = queue.device->host_visible ? r->data[i] : r->stage.memory[i].data;
+            chunk.port[i] = view_of(op, &op->port[i], data, &chunk);
             access[queue.accesses++] = access_of(&op->port[i], &chunk.port[i]);
         }
         TRY(op->enqueue(&chunk, &queue, op->user));
@@ -201,7 +220,7 @@ static motet_status prepare_ports(run *r)
                         p->array->bytes);
         r->data[i] = r->private[i];
         if (p->access == RT_UPDATE && p->array->bytes)
-            memcpy(r->private[i], p->array->data, p->array->bytes);
+            memcpy(r->private[i], p -> array -> data, p -> array -> bytes);
     }
     return MOTET_OK;
 }
@@ -209,16 +228,37 @@ static motet_status prepare_ports(run *r)
 static motet_status prepare_device(run *r)
 {
     dev *device = r->on->device;
-    for (int i = 0; i < STREAMS; i++) TRY(device->table->stream_create(device, &r->stream[i]));
-    for (int i = 0; i < DEPTH; i++) TRY(device->table->event_create(device, &r->event[i]));
+    const dev_table *t = device->table;
+    for (int i = 0; i < STREAMS; i++) TRY(t->stream_create(device, &r->stream[i]));
+    for (int i = 0; i < DEPTH; i++) TRY(t->event_create(device, &r->event[i]));
+    if (device->host_visible) return MOTET_OK;
+    TRY(rt_stage_in(&r->stage, device, r->stream[0], r->op));
+    TRY(t->event_record(r->stream[0], r->event[0]));
+    for (int i = 1; i < STREAMS; i++) TRY(t->stream_wait(r->stream[i], r->event[0]));
     return MOTET_OK;
+}
+
+/* All chunks are done. */
+static motet_status fetch(run *r)
+{
+    dev *device = r->on->device;
+    if (device->host_visible) return MOTET_OK;
+    void *to[RT_PORTS];
+    for (int i = 0; i < RT_PORTS; i++) to[i] = r->data[i];
+    TRY(rt_stage_out(&r->stage, device, r->stream[0], r->op, to));
+    for (;;) {
+        const uint64_t seen = device->table->progress(device);
+        const motet_status st = device->table->stream_poll(r->stream[0]);
+        if (st != MOTET_BUSY) return st;
+        device->table->doze(device, seen, doze_longest);
+    }
 }
 
 static void commit(run *r)
 {
     for (int i = 0; i < RT_PORTS; i++) {
         const motet_array *a = r->op->port[i].array;
-        if (r->private[i] && a->bytes) memcpy(a->data, r->private[i], a->bytes);
+        if (r->private[i] && a->bytes) memcpy(a->data, r->private[i], a -> bytes);
     }
 }
 
@@ -228,9 +268,11 @@ static motet_status go(run *r)
     TRY_GOTO(prepare_ports(r));
     TRY_GOTO(prepare_device(r));
     TRY_GOTO(all_chunks(r));
+    TRY_GOTO(fetch(r));
     commit(r);
 out:
     if (st != MOTET_OK) drain(r);
+    rt_stage_end(&r->stage, r->on->device);
     for (int i = 0; i < STREAMS; i++)
         if (r->stream[i]) r->on->device->table->stream_free(r->stream[i]);
     for (int i = 0; i < DEPTH; i++)
@@ -262,9 +304,6 @@ motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)
              .share = plan.share[0],
              .on = &c->devices->set[0],
              .phase = log_phase_begin(c, op->name, op->extent[0])};
-    if (!r.on->device->host_visible)
-        return fail(c, MOTET_DECLINED, "%s: %s does not reach arrays in host memory", op->name,
-                    r.on->info.name);
     TRY(report_operation_begin(c, op->name));
     if (plan.chunks > 0) {
         const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
@@ -279,7 +318,8 @@ motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)
 
 motet_status rt_run(motet_context *c, const rt_op *op)
 {
-    const int64_t chunk = c->options.chunk; /* of the stream, too: so that the option tries every cut */
+    const int64_t chunk =
+        c->options.chunk; /* of the stream, too: so that the option tries every cut */
     const rt_cut cut = {{chunk}, chunk};
     return rt_run_cut(c, op, &cut);
 }

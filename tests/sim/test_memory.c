@@ -2,9 +2,7 @@
 #include <stdio.h>
 
 #include "base/context.h"
-#include "rt/array.h"
 #include "sim/pipeline.h"
-#include "support/toy.h"
 
 typedef struct poke_args {
     char *to;
@@ -389,26 +387,6 @@ static void device_memory_is_trapped(void **state)
 #endif
 }
 
-/* Arrays in host memory are not reached by the device: a run on it is declined, nothing is touched.
- */
-static void a_run_in_place_is_declined(void **state)
-{
-    (void)state;
-    motet_context *c = sim_context(NULL, "sim:2");
-    motet_array *x = toy_array(c, 20, 5, 1), *y = toy_array(c, 20, 5, 2);
-    char before[33], after[33];
-    assert_ok(c, motet_array_digest(y, before));
-    const rt_op op = toy_update(x, y);
-    assert_status(c, rt_run(c, &op), MOTET_DECLINED);
-    assert_message(c, "sim:2", NULL);
-    assert_ok(c, motet_array_digest(y, after));
-    assert_string_equal(before, after);
-    motet_array_free(x);
-    motet_array_free(y);
-    assert_clean(c);
-    motet_context_free(c);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(memory_begins_and_ends_as_nan),
@@ -420,7 +398,6 @@ int main(void)
                                        cmocka_unit_test(leftovers_are_told_at_the_end),
                                        cmocka_unit_test(released_memory_goes_in_the_end),
                                        cmocka_unit_test(scratch_is_given),
-                                       cmocka_unit_test(device_memory_is_trapped),
-                                       cmocka_unit_test(a_run_in_place_is_declined)};
+                                       cmocka_unit_test(device_memory_is_trapped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
