@@ -139,7 +139,10 @@ static int info(run *r)
             motet_store_free(store);
         }
         if (*as_scan.message) {
-            line(r, "no scan", as_scan.message);
+            char hint[RUN_HINT], why[sizeof as_scan.message + RUN_HINT];
+            snprintf(why, sizeof why, "%s%s", as_scan.message,
+                     run_hint(r, as_scan.status, as_scan.message, hint));
+            line(r, "no scan", why);
             json_object_set_new(r->result, "not_a_scan", json_string(as_scan.message));
         }
     }

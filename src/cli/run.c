@@ -69,7 +69,9 @@ static void on_log(motet_log_level level, const char *component, const char *tex
     if (level == MOTET_LOG_ERROR) snprintf(log_error, sizeof log_error, "%s", text);
     if (level != MOTET_LOG_WARNING) return; /* errors come back as statuses */
     clear_line();
-    fprintf(stderr, "motet: warning: %s\n", text);
+    const char *hint =
+        strstr(text, "(view, v, u)?") ? " motet ct convert --sinogram swaps them" : "";
+    fprintf(stderr, "motet: warning: %s%s\n", text, hint);
 }
 
 static void show_progress(const char *phase, int64_t done, int64_t total)
@@ -134,6 +136,33 @@ int run_exit_code(motet_status status)
     }
 }
 
+static int has_flag(const command *c, const char *name)
+{
+    const flag *f;
+    for (int i = 0; (f = command_flag(c, i)); i++)
+        if (!strcmp(f->name, name)) return 1;
+    return 0;
+}
+
+const char *run_hint(const run *r, motet_status status, const char *message, char out[RUN_HINT])
+{
+    static const struct {
+        const char *field, *flag, *advice;
+    } hints[] = {
+        {"options.angles", "angles", "--angles START:STOP (degrees) or --angles FILE does"},
+        {"options.flats", "flats",
+         "--flats FILE does, and --line-integrals says that the data need none"},
+    };
+    *out = 0;
+    if (status == MOTET_EXISTS) snprintf(out, RUN_HINT, "; --overwrite replaces it");
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        if (!strstr(message, hints[i].field)) continue;
+        const int here = has_flag(r->args->command, hints[i].flag);
+        snprintf(out, RUN_HINT, "; %s%s", here ? "" : "motet ct recon ", hints[i].advice);
+    }
+    return out;
+}
+
 int run_fail(const run *r, const motet_context *context, motet_status status)
 {
     if (status == MOTET_CANCELLED) return run_cancelled(r);
@@ -141,10 +170,11 @@ int run_fail(const run *r, const motet_context *context, motet_status status)
     memset(&error, 0, sizeof error);
     if (context) motet_context_error(context, &error);
     clear_line();
-    const char *hint = status == MOTET_EXISTS ? "; --overwrite replaces it" : "";
-    return complain(
-        r->args->command, run_exit_code(status), "%s%s",
-        error.status == status && *error.message ? error.message : motet_status_text(status), hint);
+    const char *message =
+        error.status == status && *error.message ? error.message : motet_status_text(status);
+    char hint[RUN_HINT];
+    return complain(r->args->command, run_exit_code(status), "%s%s", message,
+                    run_hint(r, status, message, hint));
 }
 
 void run_options(run *r, motet_context_options *o)

@@ -9,6 +9,8 @@
 #include "args.h"
 #include "outfile.h"
 
+enum { RUN_HINT = 192 };
+
 typedef struct run {
     const args *args;
     motet_context *context; /* made from the common flags */
@@ -26,6 +28,10 @@ int run_begin(run *r, const args *a);
 /* Writes the JSON report if all went well, frees everything; answers the exit code. */
 int run_end(run *r, int code);
 
+/* The library speaks of fields of its structs; this is what a user of the command can do about it:
+ * "; --angles ...", or of another command when this one has no such flag. "" where there is nothing
+ * to add. */
+const char *run_hint(const run *r, motet_status status, const char *message, char out[RUN_HINT]);
 /* Tells the context's last error (or the status's text) and answers the exit code. */
 int run_fail(const run *r, const motet_context *context, motet_status status);
 int run_exit_code(motet_status status);

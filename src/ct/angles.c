@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "ct/directions.h"
 #include "store/file.h"
 
 static const double degree = 0x1.1df46a2529d39p-6; /* in radians */
@@ -28,13 +29,10 @@ angles_unit angles_unit_of(const char *text)
 
 angles_unit angles_guess(int64_t views, const double *angles)
 {
+    double least, most;
     if (views < 1) return ANGLES_UNKNOWN;
-    double low = angles[0], high = angles[0];
-    for (int64_t k = 1; k < views; k++) {
-        if (angles[k] < low) low = angles[k];
-        if (angles[k] > high) high = angles[k];
-    }
-    return high - low > 12.6 ? ANGLES_DEGREES : ANGLES_RADIANS;
+    return directions_look_like_degrees(angles, views, &least, &most) ? ANGLES_DEGREES
+                                                                      : ANGLES_RADIANS;
 }
 
 motet_status angles_convert(motet_context *context, const char *path, const char *unit_text,

@@ -11,7 +11,7 @@ motet_status angles_given(motet_context *context, const char *text, int64_t view
 typedef enum angles_unit { ANGLES_DEGREES, ANGLES_RADIANS, ANGLES_UNKNOWN } angles_unit;
 /* "degrees", "deg", "radians", "rad", in any case. */
 angles_unit angles_unit_of(const char *text);
-/* A scan turns at most a few times: spans beyond 4 pi can only be degrees. */
+/* What directions_look_like_degrees says; UNKNOWN of no angles. */
 angles_unit angles_guess(int64_t views, const double *angles);
 /* To radians, in place; warns when the unit is a guess or contradicts the values. `unit_text` NULL:
  * none was given. */

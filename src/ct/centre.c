@@ -124,12 +124,12 @@ static void choose_pairs(finder *f)
             if (f->mirrors[i].part < 0.5) f->mirrors[i].high = f->mirrors[i].low;
         return;
     }
-    centre_sort_angles(f, CENTRE_HALF_TURN);
+    directions_sort(f->angles, f->views, CT_HALF_TURN, 0.0, f->order);
     f->mirror_count = 0;
     for (int64_t i = 0; i < f->views; i++) {
         const int64_t a = f->order[i].view, b = f->order[(i + 1) % f->views].view;
-        const double apart = centre_modulo(f->angles[b] - f->angles[a], CENTRE_TURN);
-        if (apart > 0.5 * CENTRE_HALF_TURN && apart < 1.5 * CENTRE_HALF_TURN)
+        const double apart = direction_modulo(f->angles[b] - f->angles[a], CT_TURN);
+        if (apart > 0.5 * CT_HALF_TURN && apart < 1.5 * CT_HALF_TURN)
             f->mirrors[f->mirror_count++] = (mirror){a, b, b, 1.0};
     }
 }
@@ -216,7 +216,7 @@ static motet_status finder_begin(finder *f)
     int missing = 0;
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (!(*blocks[i].block = mem_array(c, double, blocks[i].count))) missing = 1;
-    f->order = mem_array(c, sorted_angle, f->views);
+    f->order = mem_array(c, direction, f->views);
     f->mirrors = mem_array(c, mirror, f->views);
     if (missing || !f->order || !f->mirrors)
         return fail(c, MOTET_NO_MEMORY,

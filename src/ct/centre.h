@@ -4,13 +4,7 @@
 
 #include <motet/ct.h>
 
-#define CENTRE_TURN      0x1.921fb54442d18p+2
-#define CENTRE_HALF_TURN 0x1.921fb54442d18p+1
-
-typedef struct sorted_angle {
-    double angle; /* in [0, period) */
-    int64_t view;
-} sorted_angle;
+#include "ct/directions.h"
 
 typedef struct mirror { /* what a view's opposite is made of: (1 - part) * low + part * high */
     int64_t view, low, high;
@@ -33,7 +27,7 @@ typedef struct finder {
     double *d_re, *d_im;         /* D(w), weight included */
     double *profile;             /* columns */
     double *window;              /* columns; NULL: none */
-    sorted_angle *order;
+    direction *order;
     mirror *mirrors;
     int64_t mirror_count;
     int by_mirrors; /* the scan holds opposite views */
@@ -42,9 +36,6 @@ typedef struct finder {
 
 /* ---- centre_angles.c ---- */
 
-double centre_modulo(double angle, double period);
-/* Angles modulo the period, ascending, into `order`. */
-void centre_sort_angles(finder *f, double period);
 /* Weights for the wedge; warns of holes. */
 void centre_weigh_views(finder *f);
 /* The opposite of every view that has one: a view, or two neighbours to interpolate between. */

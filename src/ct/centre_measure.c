@@ -37,7 +37,7 @@ static void spectra_of_row(finder *f, int64_t row)
 
 static double frequency(const finder *f, int64_t j)
 {
-    return CENTRE_TURN * (double)j / (double)((int64_t)1 << f->bits);
+    return CT_TURN * (double)j / (double)((int64_t)1 << f->bits);
 }
 
 static void add_mirrors(finder *f)

@@ -146,8 +146,7 @@ static motet_status read_pitch(motet_ct_scan *scan, const char *entry)
 
 static motet_status need_angles(motet_ct_scan *scan, const char *entry)
 {
-    return fail(scan->context, MOTET_BAD_DATA,
-                "%s: no %s; say the angles with --angles start:stop (degrees) or --angles FILE",
+    return fail(scan->context, MOTET_BAD_DATA, "%s: no %s, and options.angles gives none",
                 scan->path, entry);
 }
 

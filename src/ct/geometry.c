@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/threads.h"
+#include "ct/directions.h"
 #include "kern/exact.h"
 
-static const double pi = 3.14159265358979323846;
 
 /* Bounds that keep whole columns below 2^40 and float32 places useful. */
 static const double greatest_size = 1073741824.0; /* voxels or columns along an axis */
@@ -73,16 +73,11 @@ static motet_status check_length(motet_context *c, const char *name, double valu
                 number_text(value, text));
 }
 
-/* Angles of a scan in degrees span tens of radians in steps that are round in degrees. */
 static void warn_degrees(motet_context *c, const motet_ct_parallel *p)
 {
-    double least = p->angles[0], most = p->angles[0];
-    for (int64_t k = 1; k < p->views; k++) {
-        least = p->angles[k] < least ? p->angles[k] : least;
-        most = p->angles[k] > most ? p->angles[k] : most;
-    }
+    double least, most;
     char from[NUMBER_TEXT], to[NUMBER_TEXT];
-    if (p->views > 1 && most - least > 6 * pi)
+    if (directions_look_like_degrees(p->angles, p->views, &least, &most))
         log_warning(
             c, "ct.geometry",
             "the angles run from %s to %s radians, more than three turns: are they degrees?",

@@ -182,8 +182,7 @@ static motet_status average(motet_ct_scan *scan, const motet_ct_scan_options *op
     }
     if (!parts->flats.store || parts->flat_count < 1)
         return fail(c, MOTET_BAD_DATA,
-                    "%s: no flat fields; give them with --flats FILE, or say --line-integrals if "
-                    "the data are line integrals already",
+                    "%s: no flat fields, and options.flats gives none; options.line_integrals is 0",
                     scan->path);
     TRY(check_frame_size(scan, "flats", &parts->flats));
     if (parts->darks.store && parts->dark_count)
@@ -210,8 +209,7 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
         TRY(scan_frames_open(c, scan->path, options->entry, 0, &scan->data));
         if (scan->data.transposed && scan->data.rows > scan->data.columns)
             log_warning(c, "ct.scan",
-                        "%s: read as (view, u, v), %lld columns and %lld rows; if it is (view, v, "
-                        "u), motet ct convert --sinogram swaps them",
+                        "%s: read as (view, u, v), %lld columns and %lld rows; is it (view, v, u)?",
                         scan->path, (long long)scan->data.columns, (long long)scan->data.rows);
         memcpy(scan->info.format, scan->data.info.format, sizeof scan->data.info.format);
         const double spacing = scan->data.info.spacing[scan->data.transposed ? 1 : 2];
@@ -231,10 +229,8 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
                         (long long)scan->info.views);
         TRY(angles_given(c, options->angles, scan->info.views, scan->angles));
     } else if (!scan->angles)
-        return fail(
-            c, MOTET_BAD_DATA,
-            "%s: the file holds no angles; say --angles start:stop (degrees) or --angles FILE",
-            scan->path);
+        return fail(c, MOTET_BAD_DATA,
+                    "%s: the file holds no angles, and options.angles gives none", scan->path);
     scan->info.first_angle = scan->angles[0];
     scan->info.last_angle = scan->angles[scan->info.views - 1];
     if (scan->info.views == 1) log_warning(c, "ct.scan", "%s: one view only", scan->path);

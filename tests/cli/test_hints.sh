@@ -51,14 +51,27 @@ cmp -s a.npy b.npy || bad "--entry of an HDF5 scan changes the volume"
 quiet ct recon views.npz --entry data $given -o b.npy
 cmp -s a.npy b.npy || bad "--entry of an NPZ scan changes the volume"
 refused 3 'nothing' ct recon scan.h5 --entry /exchange/nothing $given -o b.npy
-refused 2 'the file holds no angles; say --angles' ct recon scan.h5 --entry /exchange/data -o c.npy
+refused 2 'gives none; --angles START:STOP (degrees) or --angles FILE does' ct recon scan.h5 --entry /exchange/data -o c.npy
 
 # NPY is (view, column, row): the other order is noticed where it can be.
 files npy rows.npy '<f4' 3,4,9 '1.0'
-warns 'read as (view, u, v), 4 columns and 9 rows' ct recon rows.npy -o c.npy --line-integrals --angles 0:120 --center 1
+warns 'read as (view, u, v), 4 columns and 9 rows; is it (view, v, u)? motet ct convert --sinogram swaps them' ct recon rows.npy -o c.npy --line-integrals --angles 0:120 --center 1
 files npy rows.npy '<f4' 3,9,4 '1.0'
 quiet ct recon rows.npy -o d.npy --line-integrals --angles 0:120 --center 1
 rm -f c.npy d.npy rows.npy
+
+# motet ct info has no --angles: it names the command that has.
+works ct info flats.tif
+has 'gives none; motet ct recon --angles START:STOP (degrees)'
+refused 2 '; --flats FILE does, and --line-integrals says' ct recon flats.tif -o c.npy --angles 0:90
+refused 2 '; motet ct recon --angles START:STOP' plan ct recon flats.tif
+
+# What the command refuses is what the library refuses.
+for value in 0 -180 36001; do refused 1 "--arc is \"$value\", expected an angle from 1e-6 to 36000 degrees" ct simulate -o c.h5 --arc=$value; done
+for value in -1 40001; do refused 1 "--counts is \"$value\", expected a number from 0 to 40000" ct simulate -o c.h5 --counts=$value; done
+works ct simulate -o c.h5 --views 2 --columns 16 --arc 36000 --counts 40000
+works ct simulate -o c.h5 --views 2 --columns 16 --arc 1e-6 --counts 0 --overwrite
+rm -f c.h5
 
 mkdir empty
 refused 2 'empty/: a folder without pages' ct recon empty/ -o c.npy --angles 0:180

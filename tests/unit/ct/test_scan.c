@@ -429,10 +429,10 @@ static void wrong_scans_are_named(void **state)
     refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_SHAPE, "4 values", "expected 5");
     p = whole, p.thetas = 0;
     refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_DATA, "/exchange/theta",
-            "--angles");
+            "options.angles");
     p = whole, p.flats = 0;
-    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_DATA, "--flats",
-            "--line-integrals");
+    refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_DATA, "options.flats",
+            "options.line_integrals");
     p = whole, p.flat_rows = 2;
     refused(c, write_exchange(c, &s, &p, "w.h5"), NULL, MOTET_BAD_SHAPE, "flats have 2 rows",
             "views 3");
@@ -468,9 +468,9 @@ static void wrong_scans_are_named(void **state)
 
     motet_ct_scan_options_init(&o);
     write_file(c, test_path("plain.mha"), MOTET_U16, 3, VIEWS, ROWS, COLUMNS, s.data);
-    refused(c, test_path("plain.mha"), &o, MOTET_BAD_DATA, "no angles", "--angles");
+    refused(c, test_path("plain.mha"), &o, MOTET_BAD_DATA, "no angles", "options.angles");
     o.angles = "0:180";
-    refused(c, test_path("plain.mha"), &o, MOTET_BAD_DATA, "no flat fields", "--flats");
+    refused(c, test_path("plain.mha"), &o, MOTET_BAD_DATA, "no flat fields", "options.flats");
     write_file(c, test_path("flat2.npy"), MOTET_U16, 2, COLUMNS, ROWS + 1, 0, s.data);
     o.flats = test_path("flat2.npy");
     refused(c, test_path("plain.mha"), &o, MOTET_BAD_SHAPE, "flats have 4 rows", "views 3");
