@@ -79,7 +79,8 @@ int rt_port_private(const rt_op *op, int port);
 
 /* Runs it and waits: all or nothing for the arrays it writes (but see MOTET_WRITE_DIRECT). Empty
  * boxes are done at once. BAD_SHAPE: an array's axis differs from the box or the stream;
- * BAD_ARGUMENT: two written ports share memory; CANCELLED; NO_MEMORY; what enqueue answers. */
+ * BAD_ARGUMENT: two written ports share memory; OVER_BUDGET: private copies would
+ * pass the context's bound; CANCELLED; NO_MEMORY; what enqueue answers. */
 motet_status rt_run(motet_context *context, const rt_op *op);
 
 #endif

@@ -79,13 +79,15 @@ static motet_status check_options(motet_context *c, const rt_plan_device *device
                         "least 0",
                         devices[i].name, (long long)devices[i].budget,
                         (long long)devices[i].reserved, (long long)devices[i].wanted_rows);
-    for (int i = 0; i <= RT_AXES; i++) {
-        const int64_t rows = i < RT_AXES ? o->cut.rows[i] : o->cut.stream_rows;
-        if (rows < 0)
+    for (int i = 0; i < RT_AXES; i++)
+        if (o->cut.rows[i] < 0)
             return fail(c, MOTET_BAD_ARGUMENT,
-                        "chunk: %lld rows of %s %d, expected at least 1, or 0", (long long)rows,
-                        i < RT_AXES ? "axis" : "the stream, side", i);
-    }
+                        "chunk: %lld rows of axis %d, expected at least 1, or 0",
+                        (long long)o->cut.rows[i], i);
+    if (o->cut.stream_rows < 0)
+        return fail(c, MOTET_BAD_ARGUMENT,
+                    "chunk: %lld rows of the stream, expected at least 1, or 0",
+                    (long long)o->cut.stream_rows);
     if (o->chunks_per_device < 0 || o->chunks_per_device == 1)
         return fail(c, MOTET_BAD_ARGUMENT,
                     "chunks_per_device is %lld, expected at least 2; unpipelined runs have one",

@@ -125,7 +125,6 @@ typedef struct search {
     int64_t limit, staging;
     rt_share at;                       /* the point looked at */
     int64_t least_peak, least_staging; /* of all points; of those that fit the device */
-    rt_share smallest;
 } search;
 
 static int64_t *side(rt_cut *cut, int number)
@@ -261,10 +260,12 @@ static void set_path(search *s, const rt_plan_options *o, int64_t most)
 
 static motet_status refuse_device(motet_context *c, const search *s, const rt_plan_options *o)
 {
-    const rt_share *m = &s->smallest;
+    const rt_share *m = &s->at;
     const rt_plan_device *d = s->device;
     char source[96] = "", what[64];
-    if (d->free >= 0 && s->limit == d->free)
+    if (d->budget <= 0 && d->free < 0)
+        snprintf(source, sizeof source, ", the most that can be counted");
+    else if (d->free >= 0 && s->limit == d->free)
         snprintf(source, sizeof source, ", all that is free");
     else if (d->budget <= 0)
         snprintf(source, sizeof source, ", three quarters of the %lld free", (long long)d->free);
@@ -297,8 +298,7 @@ motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_de
         *share = s.at;
         return MOTET_OK;
     }
-    look(&s, 0, s.from[0]);
-    s.smallest = s.at;
+    look(&s, 0, s.from[0]); /* the smallest, for the message */
     if (s.least_staging == INT64_MAX) return refuse_device(c, &s, options);
     share->staging_bytes = s.least_staging; /* for the message, which knows all devices */
     return MOTET_OVER_BUDGET;

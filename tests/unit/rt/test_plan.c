@@ -248,6 +248,27 @@ static void arrays_are_used_in_place_on_the_cpu(void **state)
     assert_message(context, "toy.map:2", "host", "1023999", "at least 1024000 bytes", NULL);
 }
 
+/* P2: a run whose private copies would pass the context's bound is refused before anything begins.
+ */
+static void runs_are_refused_before_they_begin(void **state)
+{
+    (void)state;
+    motet_context_options o;
+    motet_context_options_init(&o);
+    o.host_memory = 1024000;
+    motet_context *c = NULL;
+    assert_int_equal(motet_context_create(&o, &c), MOTET_OK);
+    const rt_op op = map_of(1000, 256); /* without data or kernel: touching them would crash */
+    motet_memory before, after;
+    motet_context_memory(c, &before);
+    assert_status(c, rt_run(c, &op), MOTET_OVER_BUDGET);
+    assert_message(c, "toy.map:2 on the host", "bound is 1024000", "private copies take 1024000",
+                   NULL);
+    motet_context_memory(c, &after);
+    assert_int_equal(after.peak, before.peak);
+    motet_context_free(c);
+}
+
 /* The bound on the host holds for staging, too; the minimum that the refusal tells is enough. */
 static void staging_fits_the_host(void **state)
 {
@@ -293,6 +314,7 @@ static void shares_follow_weights(void **state)
         {1000000, 1, {1e-300, 3e-300, 0}, {250000, 750000, 0}},
         {48, 32, {1, 2, 0}, {32, 16, 0}},
         {9, 1, {0.3, 0.3, 0.3}, {3, 3, 3}},
+        {1000, 1, {1e-20, 1, 0}, {0, 1000, 0}},
         {(int64_t)1 << 59, 1, {0, 1, 0}, {0, (int64_t)1 << 59, 0}},
     };
     const rt_plan_device three[3] = {two[0], two[1], {.name = "sim:2", .free = RT_UNKNOWN}};
@@ -386,13 +408,62 @@ static void bad_options_are_refused(void **state)
     o = (rt_plan_options){.cut = {{-3, 0, 0}, 0}};
     assert_status(context, rt_plan_make(context, &op, two, 2, &o, &p), MOTET_BAD_ARGUMENT);
     assert_message(context, "-3 rows of axis 0", NULL);
-    o = (rt_plan_options){.host_memory = -1};
+    o = (rt_plan_options){.cut = {.stream_rows = -4}};
     assert_status(context, rt_plan_make(context, &op, two, 2, &o, &p), MOTET_BAD_ARGUMENT);
+    assert_message(context, "-4 rows of the stream", NULL);
+    const rt_plan_options negative[] = {{.host_memory = -1},
+                                        {.host_held = -1},
+                                        {.shard_rows = -1},
+                                        {.weightings = -1},
+                                        {.chunks_per_device = -1}};
+    for (int i = 0; i < 5; i++) {
+        assert_status(context, rt_plan_make(context, &op, two, 2, &negative[i], &p),
+                      MOTET_BAD_ARGUMENT);
+        assert_message(context, "-1", NULL);
+    }
     assert_status(context, rt_plan_make(context, &op, two, 0, NULL, &p), MOTET_BAD_ARGUMENT);
     assert_status(context, rt_plan_make(context, &op, two, 9, NULL, &p), MOTET_BAD_ARGUMENT);
     const rt_plan_device d = {.name = "sim:0", .budget = -5};
     assert_status(context, rt_plan_make(context, &op, &d, 1, NULL, &p), MOTET_BAD_ARGUMENT);
     assert_message(context, "sim:0", "-5", NULL);
+    const rt_plan_device e = {.name = "sim:0", .reserved = -5},
+                         f = {.name = "sim:0", .wanted_rows = -5};
+    assert_status(context, rt_plan_make(context, &op, &e, 1, NULL, &p), MOTET_BAD_ARGUMENT);
+    assert_status(context, rt_plan_make(context, &op, &f, 1, NULL, &p), MOTET_BAD_ARGUMENT);
+}
+
+/* An operation that makes no sense is a defect of its engine, found before anything is planned. */
+static void senseless_operations_are_defects(void **state)
+{
+    (void)state;
+    rt_plan p;
+    for (int i = 0; i < 10; i++) {
+        rt_op op = map_of(100, 8);
+        rt_port *read = &op.port[MAP_IN], *write = &op.port[MAP_OUT];
+        motet_status expected = MOTET_INTERNAL;
+        switch (i) {
+        case 0: op.axes = 0; break;
+        case 1: op.axes = RT_AXES + 1; break;
+        case 2: op.extent[1] = -8; break;
+        case 3: op.grain[0] = -1; break;
+        case 4: op.stream_extent = -1; break;
+        case 5: op.stream_block = -1; break;
+        case 6:
+            out.shape[1] = 100;
+            op.extent[1] = in.shape[1] = 100;
+            write->cut[1] = 0;
+            break;
+        case 7:
+            read->streamed = 1;
+            read->stream_axis = 1;
+            op.stream_extent = 8;
+            break;
+        case 8: read->halo = -1; break;
+        default: read->cut[0] = -2; expected = MOTET_BAD_SHAPE;
+        }
+        assert_status(context, rt_plan_make(context, &op, two, 2, NULL, &p), expected);
+        assert_message(context, "toy.map:2", NULL);
+    }
 }
 
 /* Rows or a budget asked for: chunked; too few rows for another device: single; then by the switch.
@@ -502,6 +573,7 @@ static void hostile_sizes_are_safe(void **state)
     o.cut.rows[0] = huge;
     o.cut.rows[1] = huge;
     assert_status(context, rt_plan_make(context, &op, two, 2, &o, &p), MOTET_OVER_BUDGET);
+    assert_message(context, "the most that can be counted", NULL);
     op.port[MAP_IN].halo = INT64_MAX;
     op.grain[0] = huge - 1;
     op.grain[1] = INT64_MAX;
@@ -539,11 +611,13 @@ int main(void)
         cmocka_unit_test(explicit_chunks_are_kept),
         cmocka_unit_test(the_next_axis_is_cut_when_one_row_is_too_much),
         cmocka_unit_test(arrays_are_used_in_place_on_the_cpu),
+        cmocka_unit_test(runs_are_refused_before_they_begin),
         cmocka_unit_test(staging_fits_the_host),
         cmocka_unit_test(shares_follow_weights),
         cmocka_unit_test(flat_boxes_are_shared_along_another_axis),
         cmocka_unit_test(the_longest_name_of_weights_wins),
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(senseless_operations_are_defects),
         cmocka_unit_test(modes_have_their_precedence),
         cmocka_unit_test(a_turn_bounds_chunks),
         cmocka_unit_test(chunks_are_dealt_round_robin),
