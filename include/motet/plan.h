@@ -19,7 +19,7 @@ typedef struct motet_plan_device {
 
 typedef struct motet_plan_options {
     uint32_t size;
-    const motet_plan_device *devices; /* at most 8; NULL: the context's own, of equal weight */
+    const motet_plan_device *devices; /* at most 16; NULL: the context's own, of equal weight */
     int count;
     int64_t chunk;             /* rows of the outermost axis in one chunk; 0: chosen */
     uint64_t host_memory;      /* most bytes on the host; 0: no bound */

@@ -60,7 +60,7 @@ static int read_devices(planning *p)
         const size_t n = strcspn(at, ",");
         if (!read_device(p, at, n))
             return complain(p->a->command, EXIT_USAGE, "--devices is \"%s\", expected %s", list,
-                            "at most 8 of cpu, cuda:N and sim:N, each perhaps with =BYTES");
+                            "at most 16 of cpu, cuda:N and sim:N, each perhaps with =BYTES");
         at += n;
         if (!*at++) break;
     }

@@ -11,6 +11,11 @@ typedef struct backprojection {
     int64_t window;
 } backprojection;
 
+static int64_t window_of(const motet_ct_geometry *g, const ct_table *table)
+{
+    return ct_window_columns(g->voxel / g->pitch, table->most_taps);
+}
+
 static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {
     const backprojection *b = user;
@@ -31,8 +36,7 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
         .lines = chunk->count[1],
         .window = b->window,
     };
-    return rt_launch(queue, &K_ct_backproject, &a, ct_backproject_items(&a),
-                     ct_backproject_scratch(a.window));
+    return rt_launch(queue, &K_ct_backproject, &a, ct_backproject_items(&a));
 }
 
 rt_op ct_backproject_op(const motet_ct_geometry *g, const ct_table *table,
@@ -52,6 +56,7 @@ rt_op ct_backproject_op(const motet_ct_geometry *g, const ct_table *table,
                             .array = table->views,
                             .access = RT_READ,
                             .cut = {RT_WHOLE, RT_WHOLE}}},
+        .scratch = {.fast = ct_backproject_scratch(window_of(g, table))},
         .enqueue = enqueue,
     };
 }
@@ -59,7 +64,7 @@ rt_op ct_backproject_op(const motet_ct_geometry *g, const ct_table *table,
 motet_status ct_backproject_by(motet_ct_geometry *g, const ct_table *table,
                                const motet_array *sinogram, motet_array *volume)
 {
-    const backprojection b = {g, ct_window_columns(g->voxel / g->pitch, table->most_taps)};
+    const backprojection b = {g, window_of(g, table)};
     rt_op op = ct_backproject_op(g, table, sinogram, volume);
     op.user = &b;
     return rt_run(g->context, &op);

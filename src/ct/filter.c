@@ -137,11 +137,10 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
         .pad = f->pad,
         .bits = f->bits,
     };
-    return rt_launch(queue, &K_ct_filter, &a, chunk->count[0] * chunk->count[1],
-                     ct_filter_scratch(f->bits, CT_FILTER_LANES));
+    return rt_launch(queue, &K_ct_filter, &a, chunk->count[0] * chunk->count[1]);
 }
 
-rt_op ct_filter_op(const motet_ct_geometry *g, const motet_array *response,
+rt_op ct_filter_op(const motet_ct_geometry *g, int32_t bits, const motet_array *response,
                    const motet_array *scale, const motet_array *sinogram,
                    const motet_array *filtered)
 {
@@ -158,6 +157,8 @@ rt_op ct_filter_op(const motet_ct_geometry *g, const motet_array *response,
                         .access = RT_READ,
                         .cut = {RT_WHOLE, RT_WHOLE}},
              [SCALE] = {.name = "scale", .array = scale, .access = RT_READ, .cut = {0, RT_WHOLE}}},
+        .scratch = {.plain = ct_filter_scratch(bits, 1),
+                    .fast = ct_filter_scratch(bits, CT_FILTER_LANES)},
         .enqueue = enqueue,
     };
 }
@@ -173,7 +174,7 @@ motet_status ct_filter_scaled(motet_ct_geometry *g, const motet_ct_filter_option
     const filter f = {g, options->pad, ct_filter_bits(g->grid.columns, options->pad)};
     motet_array *table = NULL;
     TRY(ct_filter_table(g->context, options, f.bits, g->pitch, &table));
-    rt_op op = ct_filter_op(g, table, scale, sinogram, filtered);
+    rt_op op = ct_filter_op(g, f.bits, table, scale, sinogram, filtered);
     op.user = &f;
     const motet_status st = rt_run(g->context, &op);
     motet_array_free(table);

@@ -10,8 +10,8 @@ rt_op ct_project_op(const motet_ct_geometry *geometry, const motet_array *volume
                     const motet_array *sinogram);
 rt_op ct_backproject_op(const motet_ct_geometry *geometry, const ct_table *table,
                         const motet_array *sinogram, const motet_array *volume);
-/* `scale` may be NULL. */
-rt_op ct_filter_op(const motet_ct_geometry *geometry, const motet_array *response,
+/* `scale` may be NULL; `bits` as for ct_filter_table. */
+rt_op ct_filter_op(const motet_ct_geometry *geometry, int32_t bits, const motet_array *response,
                    const motet_array *scale, const motet_array *sinogram,
                    const motet_array *filtered);
 

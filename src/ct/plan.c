@@ -93,7 +93,7 @@ static motet_status add_filter(planning *p, const motet_array *scale, unsigned f
     motet_array *response = NULL, sinogram = sinogram_of(g), filtered = sinogram;
     filtered.flags = flags;
     TRY(ct_filter_table(p->context, &defaults, bits, g->pitch, &response));
-    const rt_op op = ct_filter_op(g, response, scale, &sinogram, &filtered);
+    const rt_op op = ct_filter_op(g, bits, response, scale, &sinogram, &filtered);
     const motet_status st = add(p, &op);
     motet_array_free(response);
     return st;

@@ -22,8 +22,7 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
         .rows = chunk->count[0],
         .fast_taps = g->chords.most_taps > CT_FAST_TAPS ? 0 : g->chords.most_taps,
     };
-    return rt_launch(queue, &K_ct_project, &a, ct_project_items(&a),
-                     ct_project_scratch(g->grid.nx));
+    return rt_launch(queue, &K_ct_project, &a, ct_project_items(&a));
 }
 
 rt_op ct_project_op(const motet_ct_geometry *g, const motet_array *volume,
@@ -42,6 +41,7 @@ rt_op ct_project_op(const motet_ct_geometry *g, const motet_array *volume,
                             .array = g->chords.views,
                             .access = RT_READ,
                             .cut = {RT_WHOLE, RT_WHOLE}}},
+        .scratch = {.fast = ct_project_scratch(g->grid.nx)},
         .enqueue = enqueue,
         .user = g,
     };

@@ -46,7 +46,7 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
         .sinogram = start_of(&chunk->port[SINOGRAM], sizeof(float), view),
         .counters = start_of(&chunk->port[COUNTERS], sizeof(int64_t), view),
     };
-    return rt_launch(queue, &K_ct_normalise, &a, chunk->count[0], 0);
+    return rt_launch(queue, &K_ct_normalise, &a, chunk->count[0]);
 }
 
 /* One block of `count` views whose rows lie in `raw`. */

@@ -45,7 +45,7 @@ typedef struct dev_launch {
     const void *args; /* kernel->args_bytes bytes, copied */
     int64_t items;
     int64_t grain;    /* items that a worker should take at once; 0: chosen */
-    size_t scratch;   /* bytes private to each worker */
+    k_scratch scratch; /* private to each worker */
     const dev_access *access; /* ranges read and written; copied */
     int accesses;
 } dev_launch;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Items [begin, end); `scratch` is private to the caller, of the bytes that the launch named,
+/* Items [begin, end); `scratch` is private to the caller, of the bytes that the launch named for its form,
  * 64-byte aligned, with any contents. */
 typedef void k_range_fn(const void *args, int64_t begin, int64_t end, void *scratch);
 
@@ -21,6 +21,12 @@ enum { K_BASE, K_V3, K_V4, K_ISAS }; /* motet_isa - 1 */
 #else
 enum { K_BASE, K_ISAS };
 #endif
+
+/* Bytes that one worker needs for itself: where it runs item by item, and where it runs the fast
+ * ranges. Which of the two a launch does is the device's business. */
+typedef struct k_scratch {
+    size_t plain, fast;
+} k_scratch;
 
 typedef struct k_kernel {
     const char *name;

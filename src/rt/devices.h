@@ -6,7 +6,7 @@
 
 #include "dev/dev.h"
 
-enum { RT_DEVICES = 8 };
+enum { RT_DEVICES = 16 };
 
 typedef struct rt_device {
     dev *device;

@@ -61,13 +61,14 @@ typedef struct rt_op {
     int64_t shard_rows;      /* fewest rows worth another device, when they are up to 100 bytes wide; of
                                 wider ones, as many more. 0: any */
     rt_port port[RT_PORTS];
+    k_scratch scratch; /* the most that a kernel of it needs for each worker */
     motet_status (*enqueue)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
     const void *user;
 } rt_op;
 
 /* Where an engine puts its kernels: one after the other. The arguments are copied. */
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
-                       int64_t items, size_t scratch);
+                       int64_t items);
 
 /* INTERNAL or BAD_SHAPE unless the declaration makes sense and fits its arrays; BAD_ARGUMENT: two
  * written ports share memory. Arrays without data (sizes only, for plans) are fine. */

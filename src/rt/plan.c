@@ -121,16 +121,20 @@ static motet_status refuse_host(motet_context *c, const rt_plan *plan, const rt_
     const int64_t needed = plan_add(plan->private_bytes, plan_add(staging, o->host_held));
     return fail(c, MOTET_OVER_BUDGET,
                 "%s on the host: the bound is %lld bytes; %lld are held, private copies take %lld, "
-                "staging for devices at least %lld: at least %lld bytes",
+                "staging and scratch at least %lld: at least %lld bytes",
                 plan->operation, (long long)o->host_memory, (long long)o->host_held,
                 (long long)plan->private_bytes, (long long)staging, (long long)needed);
 }
 
 /* Staging for each device with memory of its own: an equal part of what the host has left. */
-static int64_t staging_room(const rt_plan *plan, const rt_plan_options *o, int remotes)
+static int64_t staging_room(const rt_op *op, const rt_plan *plan, const rt_plan_device *devices,
+                            const rt_plan_options *o, int remotes)
 {
     if (!o->host_memory || !remotes) return INT64_MAX;
-    const int64_t taken = plan_add(plan->private_bytes, o->host_held);
+    int64_t taken = plan_add(plan->private_bytes, o->host_held);
+    for (int i = 0; i < plan->devices; i++)
+        if (plan->share[i].rows && devices[i].host_visible)
+            taken = plan_add(taken, plan_scratch(op, &devices[i]));
     return taken < o->host_memory ? (o->host_memory - taken) / remotes : 0;
 }
 
@@ -160,7 +164,7 @@ static motet_status cut_shares(motet_context *c, const rt_op *op, const rt_plan_
     int64_t least = 0;
     for (int i = 0; i < plan->devices; i++)
         remotes += plan->share[i].rows > 0 && !devices[i].host_visible;
-    const int64_t room = staging_room(plan, o, remotes), wanted = wanted_rows(plan, o);
+    const int64_t room = staging_room(op, plan, devices, o, remotes), wanted = wanted_rows(plan, o);
     int short_of_host = 0;
     for (int i = 0; i < plan->devices; i++) {
         rt_share *s = &plan->share[i];

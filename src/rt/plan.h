@@ -36,6 +36,7 @@ typedef struct rt_plan_device {
     int64_t free;     /* bytes; RT_UNKNOWN */
     int64_t budget;   /* most bytes that Motet may hold there; 0: three quarters of what is free */
     int64_t reserved; /* bytes that Motet holds there already: context, loaded kernels */
+    int64_t workers;  /* that run items at a time, each with scratch of its own; 0: unknown */
     int64_t wanted_rows; /* of a chunk along the shared axis, at most: about as long as a turn
                             should take; 0: unknown */
 } rt_plan_device;
@@ -87,7 +88,7 @@ typedef struct rt_share {
     int slots, ring;         /* chunks and blocks that the device holds at a time */
     int64_t fixed_bytes, chunk_bytes, block_bytes; /* all 0 where arrays are used in place */
     int64_t peak_bytes;                            /* on the device, what was reserved included */
-    int64_t staging_bytes;                         /* on the host, page-locked */
+    int64_t staging_bytes; /* on the host: page-locked, or the scratch of a host's own workers */
     int64_t limit;                                 /* most bytes on the device; INT64_MAX: none */
 } rt_share;
 

@@ -78,6 +78,14 @@ int64_t plan_row_bytes(const rt_op *op, int axis)
 
 static int least(int64_t count) { return count < RT_SLOTS ? (int)count : RT_SLOTS; }
 
+/* A host runs fast ranges, a device with memory of its own runs items. */
+int64_t plan_scratch(const rt_op *op, const rt_plan_device *device)
+{
+    const size_t each = device->host_visible ? op->scratch.fast : op->scratch.plain;
+    if (each > INT64_MAX - RT_ALIGN) return INT64_MAX;
+    return plan_mul(device->workers, ((int64_t)each + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN);
+}
+
 void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *s)
 {
     s->chunks = 1;
@@ -93,8 +101,10 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *s)
     s->peak_bytes = device->reserved;
     if (device->host_visible) {
         s->ring = 0;
+        s->staging_bytes = plan_scratch(op, device);
         return;
     }
+    s->fixed_bytes = plan_scratch(op, device);
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
         if (!p->array) continue;

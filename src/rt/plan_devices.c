@@ -9,6 +9,7 @@ int rt_plan_devices(const motet_context *c, rt_plan_device out[RT_DEVICES])
         const uint64_t bytes = one->info.memory_free;
         out[i] = (rt_plan_device){.name = one->info.name,
                                   .host_visible = one->device->host_visible,
+                                  .workers = one->info.threads,
                                   .free = bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX};
     }
     return c->devices->count;

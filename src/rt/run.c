@@ -27,6 +27,7 @@ struct rt_queue {
     dev *device;
     dev_stream *stream;
     int64_t *items;     /* of the whole run */
+    k_scratch scratch;
     dev_access *access; /* of the chunk */
     int accesses;
 };
@@ -46,7 +47,7 @@ typedef struct run {
 } run;
 
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
-                       int64_t items, size_t scratch)
+                       int64_t items)
 {
     if (items < 0)
         return fail(queue->context, MOTET_INTERNAL, "%s: launched with %lld items", kernel->name,
@@ -54,7 +55,7 @@ motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void
     const dev_launch launch = {.kernel = kernel,
                                .args = args,
                                .items = items,
-                               .scratch = scratch,
+                               .scratch = queue->scratch,
                                .access = queue->access,
                                .accesses = queue->accesses};
     TRY(queue->device->table->launch(queue->stream, &launch));
@@ -133,6 +134,7 @@ static motet_status enqueue_chunk(run *r, int64_t number)
                       .device = r->on->device,
                       .stream = r->stream[number % STREAMS],
                       .items = &r->items,
+                      .scratch = op->scratch,
                       .access = access};
     for (int64_t block = 0; block < r->share.blocks; block++) {
         chunk.stream_first = block * r->share.cut.stream_rows;

@@ -42,7 +42,7 @@ refused 1 'ENGINE is "rf", expected ct' plan rf map
 refused 1 'OPERATION is "fdk", expected project, backproject, filter or recon' plan ct fdk
 refused 1 'OPERATION is missing' plan ct
 for list in gpu cuda cuda: cuda:x cpu, ,cpu cpu,,cpu cuda:0=x cuda:0= cuda:0=-1 cpu=1e3; do
-    refused 1 "--devices is \"$list\", expected at most 8 of" plan ct recon --devices "$list"
+    refused 1 "--devices is \"$list\", expected at most 16 of" plan ct recon --devices "$list"
 done
 refused 1 '--devices names cuda:0 twice' plan ct recon --devices cuda:0,cuda:0
 refused 1 '--devices is "cpu,sim:1,sim:2,sim:3,sim:4,sim:5,sim:6,sim:7,sim:8"' plan ct recon --devices cpu,sim:1,sim:2,sim:3,sim:4,sim:5,sim:6,sim:7,sim:8

@@ -312,12 +312,12 @@ static void scratch_is_given(void **state)
     dev_launch l = {.kernel = &scratchy_kernel,
                     .args = &args,
                     .items = 20,
-                    .scratch = 1000,
+                    .scratch = {.fast = 1000},
                     .access = &access,
                     .accesses = 1};
     assert_ok(c, dev_sim.launch(s, &l));
     assert_ok(c, dev_sim.copy(s, host, m.data, sizeof host));
-    l.scratch = SIZE_MAX - 10;
+    l.scratch.fast = SIZE_MAX - 10;
     assert_status(c, dev_sim.launch(s, &l), MOTET_NO_MEMORY);
     assert_ok(c, sim_wait_stream(d, s));
     for (int i = 0; i < 20; i++) assert_int_equal(host[i], 2 * i);

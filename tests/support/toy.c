@@ -88,8 +88,7 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
                         .stream_first = chunk->stream_first,
                         .stream_count = chunk->stream_count,
                         .first_block = chunk->first_block};
-    const size_t scratch = kernel == &sum_kernel ? (size_t)a.stream_count * sizeof(float) : 0;
-    return rt_launch(queue, kernel, &a, a.count[0] * a.count[1], scratch);
+    return rt_launch(queue, kernel, &a, a.count[0] * a.count[1]);
 }
 
 rt_op toy_smooth(const motet_array *x, const motet_array *out)
@@ -116,6 +115,7 @@ rt_op toy_sum(const motet_array *w, const motet_array *x, const motet_array *out
         .port = {{.name = "x", .array = x, .access = RT_READ, .cut = {RT_WHOLE, 1}, .streamed = 1},
                  {.name = "w", .array = w, .access = RT_READ, .cut = {1, RT_WHOLE}, .streamed = 1},
                  {.name = "sum", .array = out, .access = RT_WRITE, .cut = {0, 1}}},
+        .scratch = {.fast = (size_t)x->shape[0] * sizeof(float)},
         .enqueue = enqueue,
         .user = &sum_kernel};
 }

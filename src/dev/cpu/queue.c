@@ -403,12 +403,12 @@ motet_status cpu_launch(dev_stream *s, const dev_launch *l)
     command *k = command_new(s, LAUNCH, args_bytes);
     if (!k) return MOTET_NO_MEMORY;
     memcpy((void *)(uintptr_t)k->args, l->args, args_bytes);
-    if (l->scratch) {
-        k->scratch = scratch_take(d, l->scratch);
+    if (l->scratch.fast) {
+        k->scratch = scratch_take(d, l->scratch.fast);
         if (!k->scratch) {
             mem_free(c, k);
             return fail(c, MOTET_NO_MEMORY, "cpu: %s needs %zu bytes of scratch for each of %d threads",
-                        l->kernel->name, l->scratch, d->threads);
+                        l->kernel->name, l->scratch.fast, d->threads);
         }
     }
     k->range = l->kernel->fast[d->isa];

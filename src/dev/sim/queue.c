@@ -338,9 +338,9 @@ static motet_status launch(dev_stream *s, const dev_launch *l)
     const size_t args_bytes = *l->kernel->args_bytes;
     sim_command *k;
     size_t extra; /* the scratch comes behind the arguments, on a cache line */
-    if (__builtin_add_overflow(args_bytes + 64, l->scratch, &extra) || extra > INT64_MAX / 2)
+    if (__builtin_add_overflow(args_bytes + 64, l->scratch.fast, &extra) || extra > INT64_MAX / 2)
         return fail(w->context, MOTET_NO_MEMORY, "sim:%d: %s needs %zu bytes of scratch", d->number,
-                    l->kernel->name, l->scratch);
+                    l->kernel->name, l->scratch.fast);
     TRY(begin(s, SIM_LAUNCH, l->kernel->name, extra, &k));
     if (l->items <= 0) {
         sim_command_free(w, k);
@@ -349,10 +349,10 @@ static motet_status launch(dev_stream *s, const dev_launch *l)
     if (args_bytes) memcpy((void *)(uintptr_t)k->args, l->args, args_bytes);
     k->kernel = l->kernel;
     k->items = l->items;
-    if (l->scratch) {
+    if (l->scratch.fast) {
         char *behind = (char *)(uintptr_t)k->args + args_bytes;
         k->scratch = behind + (64 - (uintptr_t)behind % 64) % 64;
-        k->scratch_bytes = l->scratch;
+        k->scratch_bytes = l->scratch.fast;
     }
     k->engine = SIM_COMPUTE;
     if (l->accesses > SIM_RANGES) {

@@ -94,7 +94,7 @@ KERNEL(gate)
 static motet_status launch(dev_stream *s, const k_kernel *kernel, const args *a, int64_t items,
                            size_t scratch)
 {
-    const dev_launch l = {.kernel = kernel, .args = a, .items = items, .grain = 1, .scratch = scratch};
+    const dev_launch l = {.kernel = kernel, .args = a, .items = items, .grain = 1, .scratch = {.fast = scratch}};
     return CPU->launch(s, &l);
 }
 
@@ -354,7 +354,7 @@ static void scratch_is_private(void **state)
     atomic_int wrong = 0;
     for (int i = 0; i < 40; i++) {
         const scratch_args a = {(size_t)(1 + i * 37), &wrong};
-        const dev_launch l = {.kernel = &scratch_kernel, .args = &a, .items = 20, .grain = 1, .scratch = a.bytes};
+        const dev_launch l = {.kernel = &scratch_kernel, .args = &a, .items = 20, .grain = 1, .scratch = {.fast = a.bytes}};
         assert_ok(c, CPU->launch(s[i % 2], &l));
     }
     for (int i = 0; i < 2; i++) {
@@ -365,13 +365,13 @@ static void scratch_is_private(void **state)
     motet_memory before, after;
     motet_context_memory(c, &before);
     const scratch_args a = {8, &wrong};
-    const dev_launch l = {.kernel = &scratch_kernel, .args = &a, .items = 20, .grain = 1, .scratch = 8};
+    const dev_launch l = {.kernel = &scratch_kernel, .args = &a, .items = 20, .grain = 1, .scratch = {.fast = 8}};
     assert_ok(c, CPU->launch(s[0], &l));
     assert_ok(c, CPU->event_record(s[0], e));
     wait_for(d, e);
     motet_context_memory(c, &after);
     assert_int_equal(after.now, before.now);
-    const dev_launch impossible = {.kernel = &scratch_kernel, .args = &a, .items = 1, .scratch = SIZE_MAX / 2};
+    const dev_launch impossible = {.kernel = &scratch_kernel, .args = &a, .items = 1, .scratch = {.fast = SIZE_MAX / 2}};
     assert_status(c, CPU->launch(s[0], &impossible), MOTET_NO_MEMORY);
     assert_message(c, "use_scratch", "scratch", NULL);
     for (int i = 0; i < 2; i++) CPU->stream_free(s[i]);

@@ -55,7 +55,7 @@ static const k_kernel meet_kernel = {"meet", &meeting_bytes, {meet}, {meet}};
 #endif
 static motet_status enqueue_meeting(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {
-    return rt_launch(queue, &meet_kernel, user, chunk->count[0], 0);
+    return rt_launch(queue, &meet_kernel, user, chunk->count[0]);
 }
 
 /* The `threads` option is obeyed exactly: as many threads meet in one launch, and the report lists

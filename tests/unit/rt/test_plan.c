@@ -393,7 +393,7 @@ static void bad_options_are_refused(void **state)
     const rt_op op = map_of(100, 8);
     static const rt_weights bad[] = {{"toy", 1, {1}},   {NULL, 2, {-1, 2}},
                                      {NULL, 2, {0, 0}}, {NULL, 2, {1e308 * 10, 1}},
-                                     {"", 2, {1, 1}},   {NULL, 9, {1, 1, 1, 1, 1, 1, 1, 1}}};
+                                     {"", 2, {1, 1}},   {NULL, 17, {1, 1, 1, 1, 1, 1, 1, 1}}};
     static const char *const words[] = {"toy",    "-1, 2", "0, 0",
                                         "inf, 1", "name",  "1, 1, 1, 1, 1, 1, 1, 1"};
     rt_plan p;
@@ -422,7 +422,7 @@ static void bad_options_are_refused(void **state)
         assert_message(context, "-1", NULL);
     }
     assert_status(context, rt_plan_make(context, &op, two, 0, NULL, &p), MOTET_BAD_ARGUMENT);
-    assert_status(context, rt_plan_make(context, &op, two, 9, NULL, &p), MOTET_BAD_ARGUMENT);
+    assert_status(context, rt_plan_make(context, &op, two, RT_DEVICES + 1, NULL, &p), MOTET_BAD_ARGUMENT);
     const rt_plan_device d = {.name = "sim:0", .budget = -5};
     assert_status(context, rt_plan_make(context, &op, &d, 1, NULL, &p), MOTET_BAD_ARGUMENT);
     assert_message(context, "sim:0", "-5", NULL);

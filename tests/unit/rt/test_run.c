@@ -331,7 +331,7 @@ static const k_kernel gate_kernel = {"gate", &gate_bytes, {wait_at_gate}, {wait_
 static motet_status enqueue_gate(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {
     gate *g = (gate *)(uintptr_t)user;
-    return rt_launch(queue, &gate_kernel, &g, chunk->count[0], 0);
+    return rt_launch(queue, &gate_kernel, &g, chunk->count[0]);
 }
 
 typedef struct canceller {
