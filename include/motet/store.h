@@ -74,9 +74,10 @@ MOTET_API motet_status motet_store_set_text(motet_store *store, const char *entr
                                             const char *name, const char *text);
 
 /* Syncs and renames into place; only then does the path exist. BAD_ARGUMENT: rows are missing; EXISTS:
- * something took the path meanwhile; IO. After a failure the path is as it was, but for two cases: a
- * file that replaced another stays, whole, when only the sync of its folder failed; and of the two
- * files of an MHD that replaces another one, the raw file may be new and the header old. */
+ * something took the path meanwhile; IO. After a failure the path is as it was, but for one case: a
+ * file that replaced another stays, whole, when only the sync of its folder failed. An MHD that replaces
+ * another one takes a raw file of a name that is free (name.raw, name-1.raw, ...), and the one that the
+ * former header named is removed last if it has such a name: header and numbers always agree. */
 MOTET_API motet_status motet_store_commit(motet_store *store);
 
 /* Closes; a file that was begun and not committed leaves nothing behind. NULL is legal. */

@@ -39,7 +39,8 @@ static int lies_in(motet_context *c, const char *path, const struct stat *node)
     return found;
 }
 
-/* 1 if a file made at either path would be the other's too; neither exists yet. -1 without memory. */
+/* 1 if a file made at either path would be the other's too; neither exists yet. -1 without memory.
+ */
 static int same_new_file(motet_context *c, const char *first, const char *second)
 {
     const char *path[2] = {first, second}, *name[2];
@@ -86,21 +87,26 @@ static motet_status compare(motet_context *c, const char *input, const char *out
     return MOTET_OK;
 }
 
-/* A path may stand for two files: an MHD and its numbers. */
+/* A path may stand for more files: an MHD and its numbers; those of one that will be replaced are
+ * removed. */
 motet_status motet_store_check_distinct(motet_context *c, const char *input, const char *output)
 {
     if (!input || !*input || !output || !*output)
         return fail(c, MOTET_BAD_ARGUMENT, "the path is empty");
     struct stat status;
-    char *beside_input = NULL, *beside_output = NULL;
+    char *beside_input = NULL, *beside_output = NULL, *former = NULL;
     motet_status st = MOTET_OK;
     TRY_GOTO(mha_companion(c, input, stat(input, &status) != 0, &beside_input));
     TRY_GOTO(mha_companion(c, output, 1, &beside_output));
+    if (beside_output) TRY_GOTO(mha_companion(c, output, 0, &former));
     TRY_GOTO(compare(c, input, output));
     if (beside_input) TRY_GOTO(compare(c, beside_input, output));
     if (beside_output) TRY_GOTO(compare(c, input, beside_output));
     if (beside_input && beside_output) TRY_GOTO(compare(c, beside_input, beside_output));
+    if (former) TRY_GOTO(compare(c, input, former));
+    if (beside_input && former) TRY_GOTO(compare(c, beside_input, former));
 out:
+    mem_free(c, former);
     mem_free(c, beside_input);
     mem_free(c, beside_output);
     return st;

@@ -1,7 +1,12 @@
 /* MetaImage: a text head with the numbers behind it (MHA) or in a file of their own (MHD and a raw
- * file). Compressed data are read; written ones are plain and little-endian. */
+ * file). Compressed data are read; written ones are plain and little-endian.
+ *
+ * A pair that replaces another one takes a raw file of a name that is free (volume.raw, else
+ * volume-1.raw and so on); the head's rename then changes from the old numbers to the new ones in
+ * one step, and the old raw file goes last. */
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/log.h"
@@ -150,9 +155,28 @@ static motet_status mha_text(motet_store *store, const char *name, char *out, si
     return MOTET_OK;
 }
 
-static char *raw_name(motet_context *c, const char *path)
+enum { MOST_RAWS = 1000 };
+
+/* The name that a raw file written for `path` may have, number 0 first. */
+static char *raw_name(motet_context *c, const char *path, int number)
 {
-    return mem_format(c, "%.*s.raw", (int)strlen(path) - 4, path);
+    const int stem = (int)strlen(path) - 4;
+    return number ? mem_format(c, "%.*s-%d.raw", stem, path, number)
+                  : mem_format(c, "%.*s.raw", stem, path);
+}
+
+/* 1 if raw_name could have made it. */
+static int is_raw_name(const char *path, const char *raw)
+{
+    const size_t stem = strlen(path) - 4;
+    if (strncmp(path, raw, stem)) return 0;
+    const char *rest = raw + stem;
+    if (*rest == '-') {
+        const size_t digits = strspn(rest + 1, "0123456789");
+        if (!digits) return 0;
+        rest += 1 + digits;
+    }
+    return !strcmp(rest, ".raw");
 }
 
 motet_status mha_companion(motet_context *c, const char *path, int written, char **out)
@@ -162,7 +186,7 @@ motet_status mha_companion(motet_context *c, const char *path, int written, char
     motet_status st = MOTET_OK;
     *out = NULL;
     if (written) {
-        if (store_ends_in(path, ".mhd") && !(*out = raw_name(c, path)))
+        if (store_ends_in(path, ".mhd") && !(*out = raw_name(c, path, 0)))
             st = fail(c, MOTET_NO_MEMORY, "%s: no memory for a name", path);
         return st;
     }
@@ -179,23 +203,48 @@ motet_status mha_companion(motet_context *c, const char *path, int written, char
     return st == MOTET_NO_MEMORY || st == MOTET_IO ? st : MOTET_OK;
 }
 
-/* The raw file beside an MHD. It may be replaced only together with its MHD: alone it may belong to
- * something else. */
+/* The raw file of the MHD that is about to be replaced, to be removed after that; NULL: none, or
+ * one that may belong to something else. */
+static motet_status former_raw(mha_store *s, char **out)
+{
+    const motet_store *store = &s->base;
+    struct stat status;
+    *out = NULL;
+    if (!store->overwrite || lstat(store->path, &status) || !S_ISREG(status.st_mode))
+        return MOTET_OK;
+    TRY(mha_companion(store->context, store->path, 0, out));
+    if (*out && is_raw_name(store->path, *out) && !lstat(*out, &status) && S_ISREG(status.st_mode))
+        return MOTET_OK;
+    mem_free(store->context, *out);
+    *out = NULL;
+    return MOTET_OK;
+}
+
+/* The raw file beside an MHD never replaces another file. Where the MHD replaces one, a name is
+ * chosen that is free; elsewhere volume.raw would belong to something else. */
 static motet_status begin_raw(mha_store *s)
 {
     motet_store *store = &s->base;
     motet_context *c = store->context;
-    char *path = raw_name(c, store->path);
-    if (!path) return fail(c, MOTET_NO_MEMORY, "%s: no memory to begin it", store->path);
-    int overwrite = 0;
-    if (store->overwrite) {
-        store_file there = {0};
-        overwrite = file_open(c, store->path, &there) == MOTET_OK;
-        file_close(&there);
+    struct stat status;
+    const int replaces = store->overwrite && !stat(store->path, &status);
+    motet_status st = MOTET_OK;
+    for (int number = 0; !s->raw.is_open; number++) {
+        if (number == MOST_RAWS)
+            return fail(c, MOTET_EXISTS, "%s: no free name for its raw file after %d attempts",
+                        store->path, MOST_RAWS);
+        char *path = raw_name(c, store->path, number);
+        if (!path) return fail(c, MOTET_NO_MEMORY, "%s: no memory to begin it", store->path);
+        if (!replaces || lstat(path, &status)) st = file_begin(c, path, 0, &s->raw);
+        mem_free(c, path);
+        if (st != MOTET_OK) return st;
     }
-    const motet_status st = file_begin(c, path, overwrite, &s->raw);
-    mem_free(c, path);
-    return st;
+    char *former;
+    TRY(former_raw(s, &former));
+    if (former && !stat(former, &status)) /* what replaces a file keeps its permissions */
+        (void)!fchmod(s->raw.descriptor, status.st_mode & 0777);
+    mem_free(c, former);
+    return MOTET_OK;
 }
 
 static motet_status mha_create(motet_store *store, const char *entry)
@@ -236,11 +285,20 @@ static motet_status mha_commit(motet_store *store)
     if (!s->raw.is_open) return file_commit(&s->head);
     TRY(file_sync(&s->raw));
     TRY(file_sync(&s->head));
-    /* The head last: where it is, its numbers are. */
     TRY(file_check_target(store->context, store->path, 0, store->overwrite));
-    TRY(file_place(&s->raw));
-    const motet_status st = file_place(&s->head);
-    if (st != MOTET_OK && !s->raw.overwrite) file_withdraw(&s->raw);
+    char *former;
+    TRY(former_raw(s, &former));
+    motet_status st = file_place(&s->raw);
+    if (st == MOTET_OK) {
+        st = file_place(&s->head);
+        /* A head that is in place although its folder could not be synced needs both raw files: a
+         * crash may bring the old head back. */
+        if (st != MOTET_OK && !access(s->head.temporary, F_OK)) file_withdraw(&s->raw);
+    }
+    if (st == MOTET_OK && former && unlink(former))
+        log_warning(store->context, "store", "%s: it is no longer used and cannot be removed",
+                    former);
+    mem_free(store->context, former);
     return st;
 }
 

@@ -27,8 +27,8 @@ typedef struct mha_header {
     size_t bytes; /* of the head, the line end after ElementDataFile included */
 } mha_header;
 
-/* The file in which an MHD has or, as one that is yet to be written, will have its numbers; NULL: none.
- * NO_MEMORY, IO. To be released with mem_free. */
+/* The file in which an MHD has or, as one that is yet to be written where none is, will have its
+ * numbers; NULL: none. NO_MEMORY, IO. To be released with mem_free. */
 motet_status mha_companion(motet_context *context, const char *path, int written, char **out);
 
 int mha_probe(const unsigned char *head, size_t bytes, const char *path);

@@ -281,8 +281,8 @@ static void remove_output(const char *path)
 {
     char command[2200];
     const int stem = strstr(path, ".mhd") ? (int)strlen(path) - 4 : 0;
-    snprintf(command, sizeof command, stem ? "rm -rf '%s' '%.*s.raw'" : "rm -rf '%s'", path, stem,
-             path);
+    snprintf(command, sizeof command, stem ? "rm -rf '%s' '%.*s.raw' '%.*s'-*.raw" : "rm -rf '%s'",
+             path, stem, path, stem, path);
     assert_int_equal(system(command), 0);
 }
 
@@ -298,7 +298,7 @@ static int writing(fault_kind kind, const char *path, int overwrite)
         arm(kind, nth);
         const motet_status st = write_all(path, overwrite, 1);
         const int failed = disarm() || retried;
-        if (st != MOTET_OK) assert_explained(kind, st, "w.");
+        if (st != MOTET_OK) assert_explained(kind, st, "/w");
         assert_int_equal(blocks(), before);
         if (!failed || st == MOTET_OK) { /* a call that need not succeed may be passed over */
             assert_int_equal(st, MOTET_OK);
@@ -306,9 +306,13 @@ static int writing(fault_kind kind, const char *path, int overwrite)
             if (!failed) break;
         } else {
             assert_int_equal(access(path, F_OK), overwrite ? 0 : -1);
-            assert_int_equal(count_files(), files);
-            if (!overwrite || is_former(path)) continue;
+            const int kept = !overwrite || is_former(path);
+            /* Of an MHD both raw files stay: a crash may bring the old header back. */
+            const int pair = !kept && strstr(path, ".mhd");
+            assert_int_equal(count_files(), files + pair);
+            if (kept) continue;
             late++;
+            if (pair) remove_output(path);
         }
         if (overwrite)
             assert_ok(context, write_all(path, 1, 100)); /* as it was, for the next */
@@ -357,7 +361,6 @@ static void writing_is_whole_or_nothing(void **state)
             for (int overwrite = 0; overwrite < 2; overwrite++) {
                 char path[1024];
                 set_text(path, test_path(outputs[i]));
-                if (overwrite && strstr(path, ".mhd")) continue; /* two files: see store.h */
                 const int late = writing((fault_kind)kind, path, overwrite);
                 if (late > (kind == CALL))
                     fail_msg("%s: %d failures after it was in place", path, late);
@@ -371,8 +374,8 @@ static void looking_survives_every_fault(void **state)
     static const char *const files[] = {"npz/stored.npz", "hdf5/floats.h5"};
     for (int kind = 0; kind < KINDS; kind++)
         for (int i = 0; i < 4; i++) {
-            const char *input = i == 2 ? test_folder()
-                                       : MOTET_SOURCE "/tests/fuzz/corpus/mha/double.mhd";
+            const char *input =
+                i == 2 ? test_folder() : MOTET_SOURCE "/tests/fuzz/corpus/mha/double.mhd";
             const char *output = i == 2 ? MOTET_SOURCE : test_path("double.mhd");
             int nth = 1;
             for (; nth < MOST; nth++) {
@@ -381,9 +384,8 @@ static void looking_survives_every_fault(void **state)
                 if (i < 2)
                     snprintf(path, sizeof path, MOTET_SOURCE "/tests/fuzz/corpus/%s", files[i]);
                 arm((fault_kind)kind, nth);
-                const motet_status st =
-                    i < 2 ? motet_store_entries(context, path, &names)
-                          : motet_store_check_distinct(context, input, output);
+                const motet_status st = i < 2 ? motet_store_entries(context, path, &names)
+                                              : motet_store_check_distinct(context, input, output);
                 const int failed = disarm();
                 if (st != MOTET_OK) assert_explained((fault_kind)kind, st, i < 2 ? "." : "");
                 assert_int_equal(st == MOTET_OK && i < 2, names != NULL);
