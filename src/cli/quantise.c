@@ -10,10 +10,17 @@ int quantise_knows(motet_type type)
 void quantise_begin(quantiser *q, motet_type type, double low, double high)
 {
     const double highest = type == MOTET_U8 ? 255 : type == MOTET_U16 ? 65535 : 2147483647;
-    *q = (quantiser){type, low, high, highest, high > low ? highest / (high - low) : 0, 0};
+    /* A power of two that keeps the range and its inverse within double. */
+    const double unit = high * 0.5 - low * 0.5 > 0x1p1022 ? 0.5 : high - low < 0x1p-900 ? 0x1p600 : 1;
+    const double span = high * unit - low * unit;
+    *q = (quantiser){.type = type, .low = low, .high = high, .highest = highest, .unit = unit};
+    q->per_value = span > 0 ? highest / span : 0;
 }
 
-double quantise_step(const quantiser *q) { return (q->high - q->low) / q->highest; }
+double quantise_step(const quantiser *q)
+{
+    return (q->high * q->unit - q->low * q->unit) / q->highest / q->unit;
+}
 
 static int64_t integer_of(quantiser *q, double value)
 {
@@ -25,7 +32,7 @@ static int64_t integer_of(quantiser *q, double value)
         q->clipped++;
         return (int64_t)q->highest;
     }
-    const double t = (value - q->low) * q->per_value + 0.5;
+    const double t = (value * q->unit - q->low * q->unit) * q->per_value + 0.5;
     return (int64_t)(t < q->highest ? t : q->highest);
 }
 

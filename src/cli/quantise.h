@@ -9,6 +9,7 @@ typedef struct quantiser {
     motet_type type;
     double low, high;
     double highest;   /* integer */
+    double unit;      /* in which values are measured */
     double per_value; /* integers per unit */
     int64_t clipped;  /* values outside; a NaN counts and becomes 0 */
 } quantiser;

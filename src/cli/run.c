@@ -154,7 +154,8 @@ const char *run_hint(const run *r, motet_status status, const char *message, cha
          "--flats FILE does, and --line-integrals says that the data need none"},
     };
     *out = 0;
-    if (status == MOTET_EXISTS) snprintf(out, RUN_HINT, "; --overwrite replaces it");
+    if (status == MOTET_EXISTS && !args_given(r->args, "overwrite"))
+        snprintf(out, RUN_HINT, "; --overwrite replaces it");
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
         if (!strstr(message, hints[i].field)) continue;
         const int here = has_flag(r->args->command, hints[i].flag);

@@ -200,14 +200,25 @@ static motet_status read_stack(motet_store *store, const int64_t *first, const i
     return MOTET_OK;
 }
 
-/* A folder that would be overwritten must hold pages and nothing else: it is about to be removed.
- */
+/* A folder that would be overwritten must hold pages and nothing else, which can be removed: it is
+ * about to be. A link cannot change places with a folder. */
 static motet_status check_folder(stack_store *s)
 {
     motet_context *c = s->base.context;
     struct stat status;
+    size_t bytes = strlen(s->base.path);
+    while (bytes > 1 && s->base.path[bytes - 1] == '/') bytes--;
+    char *name = mem_format(c, "%.*s", (int)bytes, s->base.path);
+    if (!name) return fail(c, MOTET_NO_MEMORY, "%s: no memory for its name", s->base.path);
+    const int linked = !lstat(name, &status) && S_ISLNK(status.st_mode);
+    mem_free(c, name);
+    if (linked)
+        return fail(c, MOTET_EXISTS, "%s: is a symbolic link, expected a folder or a new name",
+                    s->base.path);
     TRY(file_check_target(c, s->base.path, 1, s->base.overwrite));
     if (stat(s->base.path, &status)) return MOTET_OK;
+    if (access(s->base.path, W_OK | X_OK))
+        return fail_errno(c, errno, "%s: its pages cannot be removed", s->base.path);
     char **names;
     int64_t count;
     TRY(list_pages(c, s->base.path, 1, &names, &count));

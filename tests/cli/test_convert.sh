@@ -37,6 +37,16 @@ works ct convert v.npy w.npy --dtype u16 --range auto --overwrite
 [ "$(files values w.npy)" = "(6,) [0, 26214, 32768, 52428, 65535, 0]" ] || bad "--range auto: $(files values w.npy)"
 rm -f w.npy report.json
 
+# Ranges as wide and as narrow as doubles go.
+files npy wide64.npy '<f8' 5 '[-1.7e308, -0.85e308, 0.0, 0.85e308, 1.7e308][i]'
+works ct convert wide64.npy w.npy --dtype u8 --range auto --json report.json
+[ "$(files values w.npy)" = "(5,) [0, 64, 128, 191, 255]" ] || bad "a wide range: $(files values w.npy)"
+files report report.json 'abs(r["result"]["scale"] / 1.7e308 * 255 - 2) < 1e-12' || bad "scale of a wide range"
+files npy narrow.npy '<f8' 4 '[0.0, 1.0, 2.0, 3.0][i] * 5e-324'
+works ct convert narrow.npy w.npy --dtype u8 --range auto --overwrite
+[ "$(files values w.npy)" = "(4,) [0, 85, 170, 255]" ] || bad "a narrow range: $(files values w.npy)"
+rm -f w.npy report.json wide64.npy narrow.npy
+
 refused 1 '--range is "0:1" but the output is float32' ct convert v.npy w.npy --range 0:1
 files npy wide.npy '<u2' 2,2 'i * 1000'
 refused 2 'wide.npy' ct convert wide.npy w.npy --dtype u8

@@ -44,5 +44,20 @@ refused 2 'same file' ct convert a.npy w.mhd --json w.raw
 refused 2 'same file' ct convert a.npy w.npy --json ./w.npy
 rm a.mhd a.raw b.raw c.mhd
 
+# What --overwrite cannot replace is refused before the work, and without advising it again.
+mkdir folder
+ln -s folder link
+ln -s nowhere dangling
+for file in pipe.npy /dev/null.npy dangling.npy; do
+    ln -s "$(basename ${file%.npy})" b.npy
+    [ $file = /dev/null.npy ] && ln -sf /dev/null b.npy
+    "$MOTET" ct convert a.npy b.npy --overwrite 2>err.txt && bad "$file was replaced"
+    grep -q -- --overwrite err.txt && bad "$file: advice to overwrite: $(cat err.txt)"
+    rm b.npy err.txt
+done
+refused 2 'link/: is a symbolic link' ct convert a.npy link/ --overwrite
+refused 2 'dangling/: is a symbolic link' ct convert a.npy dangling/
+rm -r folder link dangling
+
 nothing_but a.npy flats.npy good.mha good.npy pipe pipe.h5 zeros.txt spaces.txt
 finish

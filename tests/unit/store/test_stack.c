@@ -178,6 +178,26 @@ static void never_removes_other_files(void **state)
     assert_status(c, write_stack(test_path("home/"), 3, 1, 1), MOTET_EXISTS);
 }
 
+/* Pages that could not be removed afterwards are not replaced, and neither is a link to a folder: both
+ * are known before a page is written. */
+static void what_cannot_be_replaced_is_refused_first(void **state)
+{
+    (void)state;
+    assert_status(c, write_stack(test_path("guarded/"), 2, 1, 0), MOTET_OK);
+    assert_int_equal(symlink("guarded", test_path("link")), 0);
+    const int before = count_files(test_folder());
+    assert_status(c, write_stack(test_path("link/"), 2, 1, 1), MOTET_EXISTS);
+    assert_message(c, "link/", "symbolic link", NULL);
+    assert_int_equal(chmod(test_path("guarded"), 0500), 0);
+    if (geteuid()) { /* root may do anything */
+        assert_status(c, write_stack(test_path("guarded/"), 2, 1, 1), MOTET_IO);
+        assert_message(c, "guarded/", "cannot be removed", NULL);
+    }
+    assert_int_equal(count_files(test_path("guarded")), 2);
+    assert_int_equal(count_files(test_folder()), before);
+    assert_int_equal(chmod(test_path("guarded"), 0700), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -188,6 +208,7 @@ int main(void)
         TEST(pages_that_differ_are_named),
         TEST(whole_or_nothing),
         TEST(never_removes_other_files),
+        TEST(what_cannot_be_replaced_is_refused_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
