@@ -16,7 +16,7 @@ bad() {
 refused() {
     code=$1 words=$2
     shift 2
-    timeout 120 "$MOTET" "$@" >out.txt 2>err.txt </dev/null
+    timeout -k 10 120 "$MOTET" "$@" >out.txt 2>err.txt </dev/null
     got=$?
     [ "$got" = "$code" ] || bad "motet $*: exit code $got, expected $code ($(head -c 300 err.txt))"
     [ -s out.txt ] && bad "motet $*: printed on stdout: $(head -c 200 out.txt)"
@@ -27,7 +27,7 @@ refused() {
 
 # works ARGS...: motet ARGS exits with 0; its output is left in out.txt and err.txt.
 works() {
-    timeout 300 "$MOTET" "$@" >out.txt 2>err.txt </dev/null
+    timeout -k 10 300 "$MOTET" "$@" >out.txt 2>err.txt </dev/null
     got=$?
     [ "$got" = 0 ] || bad "motet $*: exit code $got ($(head -c 500 err.txt))"
 }

@@ -64,7 +64,7 @@ refused 1 'no command "nothing"' help nothing
 # Names with control characters stay one line.
 refused 1 'no command "a?b"' "a
 b"
-timeout 10 "$MOTET" >out.txt 2>err.txt && bad "motet alone: exit code 0, expected 1"
+timeout -k 5 10 "$MOTET" >out.txt 2>err.txt && bad "motet alone: exit code 0, expected 1"
 grep -q '^usage: motet COMMAND' err.txt || bad "motet alone does not tell its usage on stderr"
 rm -f out.txt err.txt
 nothing_but

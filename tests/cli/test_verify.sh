@@ -23,7 +23,7 @@ head -c 3000 /dev/zero | tr '\0' 'x' >bad.txt
 refused 2 'bad.txt:1' verify --against bad.txt
 refused 3 'absent.txt' verify --against absent.txt
 sed '/^ct.fbp/s/.$/0/;/^ct.project/s/.$/0/' mine.txt | sed '/^ct.fbp/s/.$/1/' >other.txt
-timeout 60 "$MOTET" verify --against other.txt --threads 1 >out.txt 2>err.txt
+timeout -k 5 60 "$MOTET" verify --against other.txt --threads 1 >out.txt 2>err.txt
 code=$?
 [ $code = 6 ] || bad "a differing digest: exit code $code, expected 6"
 grep '^ct.fbp' out.txt | grep -q DIFFERS || bad "the differing row is not marked"
