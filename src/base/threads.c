@@ -147,15 +147,16 @@ int thread_pool_threads(const thread_pool *pool) { return pool->threads; }
 
 /* About 16 ranges for each worker even out unequal items; a multiple of 64 keeps vector loops whole
  * and the workers' results on cache lines of their own. */
-static int64_t choose_grain(int64_t items, int threads)
+static int64_t choose_grain(int64_t items, int threads, int64_t batch)
 {
     const int64_t grain = items / ((int64_t)threads * 16);
+    if (batch > 1) return grain < batch ? batch : grain / batch * batch;
     return grain < 1 ? 1 : grain < 64 ? grain : grain / 64 * 64;
 }
 
 void thread_pool_submit(thread_pool *pool, thread_job *job)
 {
-    if (job->grain < 1) job->grain = choose_grain(job->items, pool->threads);
+    if (job->grain < 1) job->grain = choose_grain(job->items, pool->threads, job->batch);
     job->ranges = (job->items - 1) / job->grain + 1;
     atomic_init(&job->next, 0);
     job->inside = 0;

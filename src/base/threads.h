@@ -23,7 +23,8 @@ struct thread_job { /* the owner's; must stay in place until `done` is called */
     void (*done)(thread_job *job); /* on a worker; may free the job and submit others */
     void *user;
     int64_t items; /* > 0 */
-    int64_t grain; /* items in a range; 0: chosen */
+    int64_t grain; /* items in a range; 0: chosen, */
+    int64_t batch; /* as a multiple of this; 0: 1 */
 
     /* the pool's */
     int64_t ranges;

@@ -56,6 +56,7 @@ rt_op ct_backproject_op(const motet_ct_geometry *g, const ct_table *table,
                             .array = table->views,
                             .access = RT_READ,
                             .cut = {RT_WHOLE, RT_WHOLE}}},
+        .batch = CT_TILE_ITEMS,
         .scratch = {.fast = ct_backproject_scratch(window_of(g, table))},
         .enqueue = enqueue,
     };

@@ -157,6 +157,7 @@ rt_op ct_filter_op(const motet_ct_geometry *g, int32_t bits, const motet_array *
                         .access = RT_READ,
                         .cut = {RT_WHOLE, RT_WHOLE}},
              [SCALE] = {.name = "scale", .array = scale, .access = RT_READ, .cut = {0, RT_WHOLE}}},
+        .batch = CT_FILTER_LANES,
         .scratch = {.plain = ct_filter_scratch(bits, 1),
                     .fast = ct_filter_scratch(bits, CT_FILTER_LANES)},
         .enqueue = enqueue,

@@ -44,7 +44,8 @@ typedef struct dev_launch {
     const k_kernel *kernel;
     const void *args; /* kernel->args_bytes bytes, copied */
     int64_t items;
-    int64_t grain;    /* items that a worker should take at once; 0: chosen */
+    int64_t grain;    /* items that a worker should take at once; 0: chosen, */
+    int64_t batch;    /* as a multiple of this; 0: 1 */
     k_scratch scratch; /* private to each worker */
     const dev_access *access; /* ranges read and written; copied */
     int accesses;

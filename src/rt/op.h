@@ -61,6 +61,7 @@ typedef struct rt_op {
     int64_t shard_rows;      /* fewest rows worth another device, when they are up to 100 bytes wide; of
                                 wider ones, as many more. 0: any */
     rt_port port[RT_PORTS];
+    int64_t batch;     /* items that a kernel's fast range does best together; 0: 1 */
     k_scratch scratch; /* the most that a kernel of it needs for each worker */
     motet_status (*enqueue)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
     const void *user;

@@ -26,7 +26,18 @@ const char *rt_mode_text(rt_mode mode)
 
 /* In place. */
 
-void plan_cut_in_place(const rt_op *op, const rt_cut *asked, rt_share *share)
+/* Grains of a share: the least that chunks can be cut into. */
+static int64_t grains(const rt_op *op, const rt_share *share)
+{
+    int64_t count = 1;
+    for (int i = 0; i < op->axes; i++)
+        count = plan_mul(count, plan_pieces(plan_share_extent(op, share, i),
+                                            op->grain[i] > 1 ? op->grain[i] : 1));
+    return count;
+}
+
+/* Enough chunks for progress and cancellation, but none so small that workers run out of grains. */
+void plan_cut_in_place(const rt_op *op, const rt_cut *asked, int64_t workers, rt_share *share)
 {
     rt_cut *cut = &share->cut;
     size_t bytes = 0, streamed = 0;
@@ -39,6 +50,8 @@ void plan_cut_in_place(const rt_op *op, const rt_cut *asked, rt_share *share)
     }
     const size_t most = bytes / CHUNK_BYTES;
     int64_t wanted = most < 1 ? 1 : most < CHUNKS ? (int64_t)most : CHUNKS;
+    if (workers > 0 && wanted > grains(op, share) / (2 * workers))
+        wanted = grains(op, share) / (2 * workers);
     if (asked->rows[0] > 0) wanted = 1; /* the other axes stay whole */
     for (int i = 0; i < RT_AXES; i++) {
         const int64_t extent = plan_share_extent(op, share, i);
@@ -61,7 +74,7 @@ rt_cut rt_cut_choose(const rt_op *op, int64_t chunk)
 {
     const rt_cut asked = {{chunk}, chunk}; /* the stream, too: so that the option tries every cut */
     rt_share whole = {.rows = op->extent[0]};
-    plan_cut_in_place(op, &asked, &whole);
+    plan_cut_in_place(op, &asked, 0, &whole);
     return whole.cut;
 }
 
@@ -172,7 +185,7 @@ static motet_status cut_shares(motet_context *c, const rt_op *op, const rt_plan_
         if (!s->rows) continue;
         set_limit(d, s);
         if (d->host_visible) {
-            plan_cut_in_place(op, &o->cut, s);
+            plan_cut_in_place(op, &o->cut, d->workers, s);
             plan_measure(op, d, s);
             continue;
         }

@@ -37,8 +37,8 @@ static inline int64_t plan_share_extent(const rt_op *op, const rt_share *share, 
 }
 /* Bytes that move for one row of an axis. */
 int64_t plan_row_bytes(const rt_op *op, int axis);
-/* The cut of a share on a device that uses arrays in place. */
-void plan_cut_in_place(const rt_op *op, const rt_cut *asked, rt_share *share);
+/* The cut of a share on a device of so many workers (0: unknown) that uses arrays in place. */
+void plan_cut_in_place(const rt_op *op, const rt_cut *asked, int64_t workers, rt_share *share);
 /* The largest chunks of at most `most` rows of the shared axis that fit share->limit, with staging
  * that fits `staging`. */
 motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_device *device,

@@ -27,6 +27,7 @@ struct rt_queue {
     dev *device;
     dev_stream *stream;
     int64_t *items;     /* of the whole run */
+    int64_t batch;
     k_scratch scratch;
     dev_access *access; /* of the chunk */
     int accesses;
@@ -55,6 +56,7 @@ motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void
     const dev_launch launch = {.kernel = kernel,
                                .args = args,
                                .items = items,
+                               .batch = queue->batch,
                                .scratch = queue->scratch,
                                .access = queue->access,
                                .accesses = queue->accesses};
@@ -134,6 +136,7 @@ static motet_status enqueue_chunk(run *r, int64_t number)
                       .device = r->on->device,
                       .stream = r->stream[number % STREAMS],
                       .items = &r->items,
+                      .batch = op->batch,
                       .scratch = op->scratch,
                       .access = access};
     for (int64_t block = 0; block < r->share.blocks; block++) {

@@ -413,7 +413,7 @@ motet_status cpu_launch(dev_stream *s, const dev_launch *l)
     }
     k->range = l->kernel->fast[d->isa];
     k->job = (thread_job){
-        .work = launch_work, .done = done, .user = k, .items = l->items, .grain = l->grain};
+        .work = launch_work, .done = done, .user = k, .items = l->items, .grain = l->grain, .batch = l->batch};
     enqueue(k);
     return MOTET_OK;
 }
