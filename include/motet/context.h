@@ -91,8 +91,8 @@ typedef struct motet_error {
     char message[512]; /* one line */
     const char *file;  /* where in Motet's source */
     int line;
-    int device;    /* -1: none */
-    int64_t chunk; /* -1: none */
+    int device;    /* of the context's devices, in their order; -1: none */
+    int64_t chunk; /* of the operation that failed, on that device; -1: none */
     int native;    /* errno or the device's own code; 0: none */
 } motet_error;
 

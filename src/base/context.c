@@ -177,4 +177,15 @@ void fail_prefix(motet_context *c, const char *format, ...)
     pthread_mutex_unlock(&c->lock);
 }
 
+motet_status fail_where(motet_context *c, motet_status status, int device, int64_t chunk)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->error.status == status) {
+        c->error.device = device;
+        c->error.chunk = chunk;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
 const char *motet_version(void) { return MOTET_VERSION; }

@@ -30,6 +30,10 @@ motet_status fail_errno_at(motet_context *context, int error_number, const char 
 void fail_prefix(motet_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
+/* Says of the last message, where it is one of this status, which device and chunk it is about;
+ * answers the status. */
+motet_status fail_where(motet_context *context, motet_status status, int device, int64_t chunk);
+
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         const motet_status try_status_ = (call);                                                   \

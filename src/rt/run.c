@@ -44,6 +44,7 @@ typedef struct run {
     dev_stream *stream[STREAMS];
     dev_event *event[DEPTH];
     int64_t finished, items;
+    int64_t failed; /* the chunk that did; -1: none */
     log_phase phase;
 } run;
 
@@ -167,6 +168,12 @@ static int64_t rows_done(const run *r)
                : (int64_t)((double)extent * ((double)r->finished / (double)r->share.chunks));
 }
 
+static motet_status chunk_failed(run *r, motet_status status, int64_t number)
+{
+    r->failed = number;
+    return status;
+}
+
 static motet_status wait_for(run *r, int64_t number)
 {
     dev *device = r->on->device;
@@ -174,7 +181,7 @@ static motet_status wait_for(run *r, int64_t number)
         const uint64_t seen = device->table->progress(device);
         const motet_status st = device->table->event_poll(r->event[number % DEPTH]);
         if (st == MOTET_OK) break;
-        if (st != MOTET_BUSY) return st;
+        if (st != MOTET_BUSY) return chunk_failed(r, st, number);
         TRY(log_phase_step(&r->phase, rows_done(r)));
         device->table->doze(device, seen, doze_longest);
     }
@@ -187,7 +194,8 @@ static motet_status all_chunks(run *r)
     TRY(log_phase_step(&r->phase, 0));
     for (int64_t number = 0; number < r->share.chunks; number++) {
         if (number >= DEPTH) TRY(wait_for(r, number - DEPTH));
-        TRY(enqueue_chunk(r, number));
+        const motet_status st = enqueue_chunk(r, number);
+        if (st != MOTET_OK) return chunk_failed(r, st, number);
     }
     while (r->finished < r->share.chunks) TRY(wait_for(r, r->finished));
     return MOTET_OK;
@@ -283,6 +291,9 @@ out:
     for (int i = 0; i < DEPTH; i++)
         if (r->event[i]) r->on->device->table->event_free(r->event[i]);
     for (int i = 0; i < RT_PORTS; i++) mem_free(r->context, r->private[i]);
+    /* Last: a lost device has more to say while it is drained. */
+    if (st != MOTET_OK && r->failed >= 0)
+        fail_where(r->context, st, (int)(r->on - r->context->devices->set), r->failed);
     return st;
 }
 
@@ -308,6 +319,7 @@ motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)
              .op = op,
              .share = plan.share[0],
              .on = &c->devices->set[0],
+             .failed = -1,
              .phase = log_phase_begin(c, op->name, op->extent[0])};
     TRY(report_operation_begin(c, op->name));
     if (plan.chunks > 0) {

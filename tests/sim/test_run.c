@@ -85,13 +85,14 @@ static void the_bits_are_the_cpus(void **state)
     }
 }
 
-/* Whatever call or allocation fails or loses the device: a clean status, untouched arrays, nothing
- * left. */
+/* Whatever call or allocation fails or loses the device: a clean status, the chunk where there is
+ * one, untouched arrays, nothing left. */
 static void failures_leave_arrays_untouched(void **state)
 {
     (void)state;
     static const motet_status expected[] = {MOTET_DEVICE_LOST, MOTET_DEVICE_LOST,
                                             MOTET_DEVICE_ERROR, MOTET_NO_MEMORY};
+    int located[4] = {0};
     for (int kind = 0; kind < 4; kind++)
         for (int toy = 0; toy < 3; toy++) {
             int passed = 0;
@@ -114,6 +115,10 @@ static void failures_leave_arrays_untouched(void **state)
                 assert_ok(c, motet_array_digest(output_of(&t, toy), after));
                 passed = st == MOTET_OK;
                 if (!passed) assert_int_equal(st, expected[kind]);
+                motet_error error;
+                motet_context_error(c, &error);
+                if (error.chunk >= 0) located[kind]++;
+                assert_int_equal(error.device, error.chunk >= 0 ? 0 : -1);
                 assert_int_equal(strcmp(before, after) == 0, !passed);
                 sim_counts counts;
                 sim_count(c, 0, &counts);
@@ -124,6 +129,8 @@ static void failures_leave_arrays_untouched(void **state)
                 assert_true(k < 2000);
             }
         }
+    /* What befalls the device while it computes is told with its chunk; allocations come before. */
+    assert_true(located[0] && located[1] && located[2] && !located[3]);
     toy_mistakes(); /* after a loss the kernels' own records are moot */
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/fail.h"
+
 enum { ROWS = 37, COLUMNS = 11, TERMS = 23 };
 
 static motet_context *context_of(int threads, int64_t chunk)
@@ -472,24 +474,27 @@ static void progress_may_stop_at_any_call(void **state)
 }
 
 typedef struct breaking {
+    motet_context *context;
     rt_op op;
     int64_t left;
 } breaking;
 static motet_status enqueue_breaking(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {
     breaking *b = (breaking *)(uintptr_t)user;
-    if (b->left-- == 0) return MOTET_DECLINED;
+    if (b->left-- == 0)
+        return fail_at(b->context, MOTET_DECLINED, __FILE__, __LINE__, 0, "no");
     return b->op.enqueue(chunk, queue, b->op.user);
 }
 
-/* P3: an engine that fails at any chunk: its status comes through, the array is as before. */
+/* P3: an engine that fails at any chunk: its status comes through, the record says which chunk of
+ * which device it was, the array is as before. */
 static void a_failing_chunk_leaves_arrays_untouched(void **state)
 {
     (void)state;
     motet_context *c = context_of(2, 1);
     motet_array *x = toy_array(c, ROWS, COLUMNS, 1), *y = toy_array(c, ROWS, COLUMNS, 2);
     const digest_text_of before = digest_of(c, y);
-    breaking b = {.op = toy_smooth(x, y)};
+    breaking b = {.context = c, .op = toy_smooth(x, y)};
     rt_op op = b.op;
     op.enqueue = enqueue_breaking;
     op.user = &b;
@@ -498,6 +503,10 @@ static void a_failing_chunk_leaves_arrays_untouched(void **state)
         b.left = n;
         motet_context_memory(c, &held);
         assert_int_equal(rt_run(c, &op), MOTET_DECLINED);
+        motet_error error;
+        motet_context_error(c, &error);
+        assert_int_equal(error.device, 0);
+        assert_int_equal(error.chunk, n);
         assert_string_equal(digest_of(c, y).text, before.text);
         motet_context_memory(c, &after);
         if (n) assert_int_equal(after.now, held.now);
