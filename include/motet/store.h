@@ -73,7 +73,12 @@ MOTET_API motet_status motet_store_add(motet_store *store, const char *entry,
 MOTET_API motet_status motet_store_set_text(motet_store *store, const char *entry,
                                             const char *name, const char *text);
 
-/* Syncs and renames into place; only then does the path exist. BAD_ARGUMENT: rows are missing; EXISTS:
+/* All of a commit that can fail for want of room or rows: completes and syncs the file beside its path,
+ * which must be free or to be overwritten. Of several files, prepare all before the first is committed;
+ * only renames are then left. Nothing can be written after it. Failures as of motet_store_commit. */
+MOTET_API motet_status motet_store_prepare(motet_store *store);
+
+/* Prepares if that has not been done, and renames into place; only then does the path exist. BAD_ARGUMENT: rows are missing; EXISTS:
  * something took the path meanwhile; IO. After a failure the path is as it was, but for one case: a
  * file that replaced another stays, whole, when only the sync of its folder failed. An MHD that replaces
  * another one takes a raw file of a name that is free (name.raw, name-1.raw, ...), and the one that the

@@ -270,14 +270,23 @@ static motet_status label(recon *c)
     return st;
 }
 
+/* Volume and picture are both whole and synced before either takes its place, so that what a full
+ * disk or a path that was taken meanwhile can refuse leaves neither. Left are two renames, the
+ * picture's first: if the volume's fails, a picture that replaced nothing goes again. */
 static int commit(recon *c)
 {
     run *r = c->r;
     if (run_stopped()) return run_cancelled(r);
     motet_status st = label(c);
-    if (st == MOTET_OK) st = motet_store_commit(c->volume);
+    if (st == MOTET_OK) st = motet_store_prepare(c->volume);
+    if (st == MOTET_OK && c->png) st = motet_store_prepare(c->png);
     if (st == MOTET_OK && c->png) st = motet_store_commit(c->png);
-    return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
+    if (st != MOTET_OK) return run_fail(r, r->context, st);
+    st = motet_store_commit(c->volume);
+    if (st == MOTET_OK) return EXIT_OK;
+    const int code = run_fail(r, r->context, st);
+    if (c->png && !args_given(r->args, "overwrite")) unlink(args_text(r->args, "png"));
+    return code;
 }
 
 static void tell(const recon *c)

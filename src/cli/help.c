@@ -207,7 +207,8 @@ void help_markdown(FILE *out)
           "Made by `motet help --markdown`; a test checks that it is up to date.\n\n"
           "Flags may stand anywhere after the command, as `--flag value` or `--flag=value`; `--` "
           "ends them.\nNumbers use a point, whatever the locale. Outputs are written beside their "
-          "place and renamed when\nthey are whole; one that exists is refused without "
+          "place and renamed when\nthey are whole, of several when all are; the report of `--json` "
+          "comes last, as it tells their digests.\nOne that exists is refused without "
           "`--overwrite`. Ctrl-C ends a run and leaves nothing behind.\n\n| Exit code | |\n"
           "|---|---|\n",
           out);

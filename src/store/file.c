@@ -288,12 +288,6 @@ motet_status file_place(store_file *file)
     return MOTET_OK;
 }
 
-motet_status file_commit(store_file *file)
-{
-    TRY(file_sync(file));
-    return file_place(file);
-}
-
 void file_withdraw(store_file *file) { unlink(file->path); }
 
 void file_close(store_file *file)

@@ -1,7 +1,7 @@
 /* Files, read by position and written whole or not at all.
  *
  * A new file is begun under another name in the folder of its path, synced, and renamed into place
- * in file_commit; until then the path is untouched and file_close removes what was begun. Never
+ * in file_place; until then the path is untouched and file_close removes what was begun. Never
  * mapped: a file that shrinks under a mapping kills the process. */
 #ifndef MOTET_STORE_FILE_H
 #define MOTET_STORE_FILE_H
@@ -42,8 +42,6 @@ motet_status file_sync(store_file *file);
 /* Renames into place and syncs the folder; the file stays open. EXISTS: something took the path
  * meanwhile and may not be overwritten. Failures as of file_rename. */
 motet_status file_place(store_file *file);
-/* file_sync and file_place. */
-motet_status file_commit(store_file *file);
 /* Removes what was placed; for the first of a pair when the second could not be. */
 void file_withdraw(store_file *file);
 /* Closes, and removes what was begun and not placed. */

@@ -24,7 +24,7 @@ struct motet_store {
     store_kind kind;       /* what `read` delivers; open sets it, and info.type = kind_type(kind) */
     int64_t row_elements;  /* of one row of axis 0; set by the frame after open, before create */
     size_t row_bytes;      /* the same in bytes of `kind` */
-    int writing, committed;
+    int writing, prepared, committed;
     int overwrite;
     int64_t next; /* writing: the row expected next */
 };
@@ -48,8 +48,10 @@ struct store_format {
     /* Rows [next, next + count), count >= 1, not empty. */
     motet_status (*write)(motet_store *store, int64_t first, int64_t count, const void *rows);
 
-    /* Puts the file in its place; all rows have been written. */
-    motet_status (*commit)(motet_store *store);
+    /* All rows have been written: completes the file and syncs it. May be called again after a
+     * failure, and so may `place`, which puts the file in its place. */
+    motet_status (*finish)(motet_store *store);
+    motet_status (*place)(motet_store *store);
     /* Releases everything; without a commit it removes what was begun. */
     void (*close)(motet_store *store);
 

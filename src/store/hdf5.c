@@ -171,11 +171,16 @@ static motet_status set_text_hdf5(motet_store *store, const char *entry, const c
     return s->plugin->set_text(s->handle, entry, name, text);
 }
 
-static motet_status commit_hdf5(motet_store *store)
+static motet_status finish_hdf5(motet_store *store)
 {
     hdf5_store *s = (hdf5_store *)store;
     TRY(s->plugin->finish(s->handle));
-    return file_commit(&s->file);
+    return file_sync(&s->file);
+}
+
+static motet_status place_hdf5(motet_store *store)
+{
+    return file_place(&((hdf5_store *)store)->file);
 }
 
 static void close_hdf5(motet_store *store)
@@ -212,7 +217,8 @@ const store_format store_hdf5 = {
     .create = create_hdf5,
     .read = read_hdf5,
     .write = write_hdf5,
-    .commit = commit_hdf5,
+    .finish = finish_hdf5,
+    .place = place_hdf5,
     .close = close_hdf5,
     .add = add_hdf5,
     .text = text_hdf5,

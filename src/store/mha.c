@@ -279,12 +279,17 @@ static motet_status mha_write(motet_store *store, int64_t first, int64_t count, 
                              count * store->row_elements, kind_bytes(store->kind), rows);
 }
 
-static motet_status mha_commit(motet_store *store)
+static motet_status mha_finish(motet_store *store)
 {
     mha_store *s = (mha_store *)store;
-    if (!s->raw.is_open) return file_commit(&s->head);
-    TRY(file_sync(&s->raw));
-    TRY(file_sync(&s->head));
+    if (s->raw.is_open) TRY(file_sync(&s->raw));
+    return file_sync(&s->head);
+}
+
+static motet_status mha_place(motet_store *store)
+{
+    mha_store *s = (mha_store *)store;
+    if (!s->raw.is_open) return file_place(&s->head);
     TRY(file_check_target(store->context, store->path, 0, store->overwrite));
     char *former;
     TRY(former_raw(s, &former));
@@ -320,7 +325,8 @@ const store_format store_mha = {
     .create = mha_create,
     .read = mha_read,
     .write = mha_write,
-    .commit = mha_commit,
+    .finish = mha_finish,
+    .place = mha_place,
     .close = mha_close,
     .text = mha_text,
 };

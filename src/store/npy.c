@@ -57,9 +57,14 @@ static motet_status npy_write(motet_store *store, int64_t first, int64_t count, 
                              count * store->row_elements, kind_bytes(store->kind), rows);
 }
 
-static motet_status npy_commit(motet_store *store)
+static motet_status npy_finish(motet_store *store)
 {
-    return file_commit(&((npy_store *)store)->file);
+    return file_sync(&((npy_store *)store)->file);
+}
+
+static motet_status npy_place(motet_store *store)
+{
+    return file_place(&((npy_store *)store)->file);
 }
 
 static void npy_close(motet_store *store) { file_close(&((npy_store *)store)->file); }
@@ -73,6 +78,7 @@ const store_format store_npy = {
     .create = npy_create,
     .read = npy_read,
     .write = npy_write,
-    .commit = npy_commit,
+    .finish = npy_finish,
+    .place = npy_place,
     .close = npy_close,
 };

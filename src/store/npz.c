@@ -245,12 +245,17 @@ out:
     return st;
 }
 
-static motet_status npz_commit(motet_store *store)
+static motet_status npz_finish(motet_store *store)
 {
     npz_store *s = (npz_store *)store;
     TRY(zip_writer_sum(&s->writer, s->member, s->sum));
     TRY(zip_writer_end(&s->writer));
-    return file_commit(&s->file);
+    return file_sync(&s->file);
+}
+
+static motet_status npz_place(motet_store *store)
+{
+    return file_place(&((npz_store *)store)->file);
 }
 
 static void npz_close(motet_store *store)
@@ -270,7 +275,8 @@ const store_format store_npz = {
     .create = npz_create,
     .read = npz_read,
     .write = npz_write,
-    .commit = npz_commit,
+    .finish = npz_finish,
+    .place = npz_place,
     .close = npz_close,
     .add = npz_add,
     .entries = npz_entries,

@@ -211,9 +211,14 @@ static motet_status png_write(motet_store *store, int64_t first, int64_t count, 
     return MOTET_OK;
 }
 
-static motet_status png_commit(motet_store *store)
+static motet_status png_finish(motet_store *store)
 {
-    return file_commit(&((png_store *)store)->file);
+    return file_sync(&((png_store *)store)->file);
+}
+
+static motet_status png_place(motet_store *store)
+{
+    return file_place(&((png_store *)store)->file);
 }
 
 static void png_close(motet_store *store)
@@ -232,6 +237,7 @@ const store_format store_png = {
     .create = png_create,
     .read = png_read,
     .write = png_write,
-    .commit = png_commit,
+    .finish = png_finish,
+    .place = png_place,
     .close = png_close,
 };

@@ -297,17 +297,25 @@ static void remove_pages(const char *path)
     rmdir(path);
 }
 
-static motet_status commit_stack(motet_store *store)
+static motet_status finish_stack(motet_store *store)
 {
     stack_store *s = (stack_store *)store;
     motet_context *c = store->context;
-    struct stat status;
     TRY(check_folder(s)); /* again: it may have changed meanwhile */
     const motet_status synced = file_sync_path(c, s->temporary);
     if (synced != MOTET_OK) {
         fail_prefix(c, "%s", store->path);
         return synced;
     }
+    return MOTET_OK;
+}
+
+static motet_status place_stack(motet_store *store)
+{
+    stack_store *s = (stack_store *)store;
+    motet_context *c = store->context;
+    struct stat status;
+    TRY(check_folder(s));
     if (store->overwrite && !stat(store->path, &status)) {
         TRY(file_exchange(c, s->temporary, store->path));
         remove_pages(s->temporary); /* the former pages have this name now */
@@ -336,6 +344,7 @@ const store_format store_stack = {
     .create = create_stack,
     .read = read_stack,
     .write = write_stack,
-    .commit = commit_stack,
+    .finish = finish_stack,
+    .place = place_stack,
     .close = close_stack,
 };

@@ -347,6 +347,8 @@ static motet_status check_begun(const motet_store *s)
         return fail(s->context, MOTET_BAD_ARGUMENT, "%s: was opened for reading", s->path);
     if (s->committed)
         return fail(s->context, MOTET_BAD_ARGUMENT, "%s: was committed already", s->path);
+    if (s->prepared)
+        return fail(s->context, MOTET_BAD_ARGUMENT, "%s: was prepared to be committed", s->path);
     return MOTET_OK;
 }
 
@@ -388,14 +390,25 @@ motet_status motet_store_set_text(motet_store *s, const char *entry, const char 
     return s->format->set_text(s, entry, name, text);
 }
 
-motet_status motet_store_commit(motet_store *s)
+motet_status motet_store_prepare(motet_store *s)
 {
+    if (s->prepared && !s->committed) return MOTET_OK;
     TRY(check_begun(s));
     /* Rows of no bytes need not be written. */
     if (s->next != s->info.shape[0] && s->row_bytes)
         return fail(s->context, MOTET_BAD_ARGUMENT, "%s: %lld rows were written, expected %lld",
                     s->path, (long long)s->next, (long long)s->info.shape[0]);
-    TRY(s->format->commit(s));
+    TRY(s->format->finish(s));
+    if (s->path[strlen(s->path) - 1] != '/')
+        TRY(file_check_target(s->context, s->path, 0, s->overwrite));
+    s->prepared = 1;
+    return MOTET_OK;
+}
+
+motet_status motet_store_commit(motet_store *s)
+{
+    TRY(motet_store_prepare(s));
+    TRY(s->format->place(s));
     s->committed = 1;
     return MOTET_OK;
 }

@@ -268,7 +268,8 @@ static motet_status read_plain(tiff_store *s, int64_t page, int64_t band, int64_
                    bytes = (uint64_t)(lines * s->line_bytes);
     hush(s);
     uint64_t start = TIFFGetStrileOffset(s->tiff, s->implied ? 0 : (uint32_t)band);
-    const uint64_t held = s->implied ? skip + bytes : TIFFGetStrileByteCount(s->tiff, (uint32_t)band);
+    const uint64_t held =
+        s->implied ? skip + bytes : TIFFGetStrileByteCount(s->tiff, (uint32_t)band);
     if (s->io != MOTET_OK) return s->io;
     if (s->implied && start)
         start += (uint64_t)page * (uint64_t)(s->height * s->line_bytes) +
@@ -470,11 +471,16 @@ static motet_status write_tiff(motet_store *store, int64_t first, int64_t count,
                       (size_t)count * store->row_bytes, rows);
 }
 
-static motet_status commit_tiff(motet_store *store)
+static motet_status finish_tiff(motet_store *store)
 {
     tiff_store *s = (tiff_store *)store;
     TRY(tiff_write_frame(&s->plan, &s->file));
-    return file_commit(&s->file);
+    return file_sync(&s->file);
+}
+
+static motet_status place_tiff(motet_store *store)
+{
+    return file_place(&((tiff_store *)store)->file);
 }
 
 static void close_tiff(motet_store *store)
@@ -502,6 +508,7 @@ const store_format store_tiff = {
     .create = create_tiff,
     .read = read_tiff,
     .write = write_tiff,
-    .commit = commit_tiff,
+    .finish = finish_tiff,
+    .place = place_tiff,
     .close = close_tiff,
 };

@@ -106,5 +106,23 @@ refused 2 'junk.tif' ct recon junk.tif -o w.npy --angles 0:180
 [ $? = 3 ] || bad "a full disk: exit code is not 3: $(cat err.txt)"
 (ulimit -f 60 && exec "$MOTET" ct recon scan.h5 -o w.npy --dtype u16 -q) >out.txt 2>err.txt
 [ $? = 3 ] || bad "a full disk while spooling: exit code is not 3: $(cat err.txt)"
+
+# A picture that cannot be written leaves no volume either: a folder that is not there, a path that is taken meanwhile.
+refused 3 'absent/w.png' ct recon scan.h5 -o w.npy --png absent/w.png
+works ct simulate -o long.h5 --views 180 --rows 16 --columns 256
+code=0
+for attempt in 1 2 3 4 5 6 7 8; do
+    rm -f w.png w.npy
+    "$MOTET" ct recon long.h5 -o w.npy --png w.png -q >out.txt 2>err.txt &
+    until ls -A | grep -q '^\.motet-.*part' || ! kill -0 $! 2>err2.txt; do :; done
+    sleep 0.05
+    echo theirs >w.png
+    wait $!
+    code=$?
+    [ $code = 0 ] || break
+done
+[ $code = 2 ] || bad "a path taken meanwhile: exit code $code: $(cat err.txt)"
+[ "$(cat w.png)" = theirs ] || bad "a picture of others was replaced"
+rm -f w.png err2.txt long.h5
 nothing_but scan.h5 link.h5 reference.npy two.txt nan.txt short.h5 junk.tif
 finish

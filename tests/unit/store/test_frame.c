@@ -227,6 +227,43 @@ static void a_file_that_appears_meanwhile_is_kept(void **state)
     }
 }
 
+/* Of two files that are prepared before either is committed, one whose path was taken leaves
+ * neither. */
+static void prepared_files_are_placed_together(void **state)
+{
+    (void)state;
+    const char *const names[] = {"both.npy", "both.npz",   "both.mha", "both.mhd",
+                                 "both.tif", "both.png2/", "both.h5"};
+    const motet_store_info info = {.type = MOTET_U8, .axes = 2, .shape = {1, 2}},
+                           pages = {.type = MOTET_U8, .axes = 3, .shape = {1, 1, 2}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const int files = count_files();
+        motet_store *volume, *picture;
+        const motet_store_info *of = strchr(names[i], '/') ? &pages : &info;
+        assert_ok(context, motet_store_create(context, test_path(names[i]), NULL, of, 0, &volume));
+        assert_ok(context,
+                  motet_store_create(context, test_path("both.png"), NULL, &info, 0, &picture));
+        assert_status(context, motet_store_prepare(volume), MOTET_BAD_ARGUMENT); /* no rows yet */
+        assert_ok(context, motet_store_write(volume, 0, 1, "ab"));
+        assert_ok(context, motet_store_write(picture, 0, 1, "cd"));
+        assert_ok(context, motet_store_prepare(volume));
+        assert_ok(context, motet_store_prepare(volume));
+        assert_status(context, motet_store_write(volume, 1, 0, "ab"), MOTET_BAD_ARGUMENT);
+        write_bytes(test_path("both.png"), "theirs", 6);
+        assert_status(context, motet_store_prepare(picture), MOTET_EXISTS);
+        assert_status(context, motet_store_commit(picture), MOTET_EXISTS);
+        motet_store_free(picture);
+        if (i % 2) {
+            assert_ok(context, motet_store_commit(volume));
+            assert_status(context, motet_store_prepare(volume), MOTET_BAD_ARGUMENT);
+        }
+        motet_store_free(volume);
+        assert_int_equal(access(test_path(names[i]), F_OK), i % 2 ? 0 : -1);
+        if (i % 2 == 0) assert_int_equal(count_files(), files + 1);
+        assert_int_equal(remove(test_path("both.png")), 0);
+    }
+}
+
 /* A raw file may be replaced only together with its MHD. */
 static void a_raw_file_of_others_is_not_replaced(void **state)
 {
@@ -418,6 +455,7 @@ int main(void)
         cmocka_unit_test(rows_are_written_in_order_and_all),
         cmocka_unit_test(an_existing_file_is_kept_until_the_commit),
         cmocka_unit_test(a_file_that_appears_meanwhile_is_kept),
+        cmocka_unit_test(prepared_files_are_placed_together),
         cmocka_unit_test(a_raw_file_of_others_is_not_replaced),
         cmocka_unit_test(only_regular_files_are_touched),
         cmocka_unit_test(unusable_paths_are_named),

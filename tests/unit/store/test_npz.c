@@ -185,7 +185,8 @@ static void zip64_archives_are_written(void **state)
                                               (uint32_t)crc32_z(0, (unsigned char *)contents, 50)));
         }
         assert_ok(context, zip_writer_end(&writer));
-        assert_ok(context, file_commit(&file));
+        assert_ok(context, file_sync(&file));
+        assert_ok(context, file_place(&file));
         zip_writer_free(&writer);
         file_close(&file);
 
