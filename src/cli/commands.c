@@ -64,13 +64,13 @@ static const flag verify_flags[] = {{"save", 0, FLAG_FILE, 0, 0, 0, "FILE", "a f
                                     END};
 
 static const flag bench_flags[] = {
-    {"columns", 0, FLAG_WHOLE, 0, 16, 8192, "N", "a whole number from 16 to 8192", "256",
+    {"columns", 0, FLAG_WHOLE, 0, 16, 8192, "N", "a whole number from 16 to 8192", "512",
      "columns of the detector and of a slice"},
-    {"rows", 0, FLAG_WHOLE, 0, 1, 8192, "N", "a whole number from 1 to 8192", "16",
+    {"rows", 0, FLAG_WHOLE, 0, 1, 8192, "N", "a whole number from 1 to 8192", "32",
      "rows of the detector"},
-    {"views", 0, FLAG_WHOLE, 0, 1, 100000, "N", "a whole number from 1 to 100000", "180", "views"},
+    {"views", 0, FLAG_WHOLE, 0, 1, 100000, "N", "a whole number from 1 to 100000", "360", "views"},
     {"repeat", 0, FLAG_WHOLE, 0, 1, 1000, "N", "a whole number from 1 to 1000", "5",
-     "timed runs of each case, after one warm-up; the median counts"},
+     "timed runs of each case, after one warm-up; the least counts"},
     END};
 
 #define COUNT_OF(name, most, initial, help)                                                        \
@@ -265,7 +265,10 @@ const command commands[] = {
      run_verify},
     {"bench",
      "measure speed and how it grows with threads",
-     NULL,
+     "Each operation runs on one thread and on --threads (2 unless given), which take turns; the least "
+     "time of each counts, as whatever else the machine does only adds to it. Unless --isa says "
+     "otherwise, the instruction sets v4 and v3 are measured where the processor has them. The "
+     "sizes are such that one run takes long enough to show how threads share the work.",
      {{"ENGINE", "the engine to measure: ct", 1, "ct"}},
      bench_flags,
      ALL,
