@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "store/hdf5_inside.h"
 
@@ -79,6 +80,14 @@ char *hdf5_copy(hdf5_file *file, const char *text, size_t bytes)
     char *copy = file->source.host->allocate(file->source.context, bytes + 1);
     if (copy) memcpy(copy, text, bytes);
     return copy;
+}
+
+int hdf5_has_room(void)
+{
+    enum { ROOM = 8 << 20 };
+    /* Not malloc: a block of that size changes how it treats all others. */
+    void *block = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block != MAP_FAILED && !munmap(block, ROOM);
 }
 
 motet_status hdf5_file_new(const hdf5_source *source, hdf5_file **out)

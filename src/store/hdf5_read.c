@@ -8,6 +8,8 @@ enum {
     CHUNK_BYTES = 1 << 30, /* the largest chunk accepted: HDF5 holds whole chunks */
     CACHE_LEAST = 1 << 20, /* of chunks, HDF5's own default */
     CACHE_MOST = 1 << 28,
+    MOST_OF_ONE = 1 << 16, /* bytes of values that a byte of the file may stand for: chunks that were
+                              never written and packed ones are smaller than what they say */
     SIEVE = 1 << 13, /* read at least, around each run; HDF5's own 64 KiB would read whole frames
                         where a few lines of each are asked for */
 };
@@ -17,7 +19,7 @@ static motet_status open_source(const hdf5_source *source, hdf5_file **out)
     hdf5_file *file;
     const motet_status st = hdf5_file_new(source, &file);
     if (st != MOTET_OK) return st;
-    const hid_t access = hdf5_access(file);
+    const hid_t access = hdf5_has_room() ? hdf5_access(file) : H5I_INVALID_HID;
     if (access >= 0) {
         H5Pset_sieve_buf_size(access, SIEVE);
         file->file = H5Fopen(source->path, H5F_ACC_RDONLY, access);
@@ -25,7 +27,9 @@ static motet_status open_source(const hdf5_source *source, hdf5_file **out)
     }
     if (file->file < 0) {
         const motet_status failed =
-            hdf5_fail(file, MOTET_BAD_DATA, 1, "%s: is no readable HDF5 file", source->path);
+            access < 0
+                ? hdf5_fail(file, MOTET_NO_MEMORY, 0, "%s: no memory to open it", source->path)
+                : hdf5_fail(file, MOTET_BAD_DATA, 1, "%s: is no readable HDF5 file", source->path);
         hdf5_file_free(file);
         return failed;
     }
@@ -157,6 +161,17 @@ static motet_status check_storage(hdf5_file *file, hid_t list, size_t *cache)
     if (layout == H5D_VIRTUAL)
         return hdf5_fail(file, MOTET_UNSUPPORTED, 0, "%s: %s is put together from other datasets",
                          path, entry);
+    const hid_t type = H5Dget_type(file->dataset);
+    const uint64_t element = H5Tget_size(type);
+    uint64_t claimed = element;
+    H5Tclose(type);
+    for (int i = 0; i < file->info.axes; i++)
+        if (__builtin_mul_overflow(claimed, (uint64_t)file->info.shape[i], &claimed))
+            claimed = UINT64_MAX; /* an empty axis after it makes it 0 again */
+    if (claimed / MOST_OF_ONE > file->source.bytes)
+        return hdf5_fail(file, MOTET_BAD_DATA, 0,
+                         "%s: %s claims %llu bytes of values, the file has %llu bytes", path, entry,
+                         (unsigned long long)claimed, (unsigned long long)file->source.bytes);
     if (layout != H5D_CHUNKED) return MOTET_OK;
 
     const int filters = H5Pget_nfilters(list);
@@ -176,9 +191,7 @@ static motet_status check_storage(hdf5_file *file, hid_t list, size_t *cache)
     if (axes != file->info.axes)
         return hdf5_fail(file, MOTET_BAD_DATA, 1, "%s: the chunks of %s have %d axes, expected %d",
                          path, entry, axes, file->info.axes);
-    const hid_t type = H5Dget_type(file->dataset);
-    uint64_t bytes = H5Tget_size(type), band;
-    H5Tclose(type);
+    uint64_t bytes = element, band;
     for (int i = 0; i < axes; i++)
         if (!chunk[i] || __builtin_mul_overflow(bytes, (uint64_t)chunk[i], &bytes) ||
             bytes > CHUNK_BYTES)

@@ -141,12 +141,15 @@ motet_status hdf5_create(const hdf5_source *source, const char *entry, const mot
     if (st == MOTET_OK) {
         file->writing = 1;
         file->info = *info;
-        const hid_t access = hdf5_access(file), list = timeless(H5P_FILE_CREATE);
+        const hid_t access = hdf5_has_room() ? hdf5_access(file) : H5I_INVALID_HID,
+                    list = timeless(H5P_FILE_CREATE);
         if (access >= 0 && list >= 0)
             file->file = H5Fcreate(source->path, H5F_ACC_TRUNC, list, access);
         if (list >= 0) H5Pclose(list);
         if (access >= 0) H5Pclose(access);
-        if (file->file < 0 || file->io != MOTET_OK)
+        if (access < 0)
+            st = hdf5_fail(file, MOTET_NO_MEMORY, 0, "%s: no memory to begin it", source->path);
+        else if (file->file < 0 || file->io != MOTET_OK)
             st = hdf5_fail(file, MOTET_IO, 1, "%s: cannot be begun", source->path);
     }
     if (st == MOTET_OK) {

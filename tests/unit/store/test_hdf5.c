@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -289,6 +290,61 @@ static void begun_and_dropped_leaves_nothing(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
+/* A file of two kilobytes does not make us ask for gigabytes; what was never written is small and
+ * reads as the fill value. */
+static void claims_beyond_the_file_are_refused(void **state)
+{
+    (void)state;
+    refused("claims.h5", "vast", MOTET_BAD_DATA, "14400000000 bytes");
+    refused("claims.h5", "late", MOTET_BAD_DATA, "1099511627776 bytes");
+    motet_store *s;
+    uint8_t row[100 * 100];
+    assert_ok(c, motet_store_open(c, corpus("claims.h5"), "unwritten", &s));
+    assert_ok(c, motet_store_read(s, 99, 1, MOTET_U8, row));
+    assert_int_equal(row[0], 7);
+    assert_int_equal(row[sizeof row - 1], 7);
+    motet_store_free(s);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/* libhdf5 dies where it gets no memory to open a file: that is found out before it tries. */
+static void no_memory_to_open_is_an_error(void **state)
+{
+    (void)state;
+#ifdef SANITIZED
+    skip(); /* they need the whole address space */
+#else
+    const char *path = test_path("small.h5");
+    motet_store *s = NULL;
+    write_small(path); /* the plug-in is loaded from here on */
+    unsigned long pages = 0;
+    FILE *sizes = fopen("/proc/self/statm", "r");
+    assert_non_null(sizes);
+    assert_int_equal(fscanf(sizes, "%lu", &pages), 1);
+    fclose(sizes);
+    struct rlimit former, limit;
+    assert_int_equal(getrlimit(RLIMIT_AS, &former), 0);
+    limit = former;
+    limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (1 << 20);
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    const motet_status opened = motet_store_open(c, path, "/data", &s);
+    const motet_store_info info = {.type = MOTET_U8, .axes = 1, .shape = {1}};
+    const motet_status begun = motet_store_create(c, test_path("new.h5"), NULL, &info, 0, &s);
+    assert_int_equal(setrlimit(RLIMIT_AS, &former), 0);
+    assert_int_equal(opened, MOTET_NO_MEMORY);
+    assert_int_equal(begun, MOTET_NO_MEMORY);
+    assert_null(s);
+#endif
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -301,6 +357,8 @@ int main(void)
         TEST(refuses_what_leads_out_of_the_file),
         TEST(texts_of_all_forms),
         TEST(cut_files_are_refused),
+        TEST(claims_beyond_the_file_are_refused),
+        TEST(no_memory_to_open_is_an_error),
         TEST(begun_and_dropped_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
