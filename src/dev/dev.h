@@ -58,6 +58,8 @@ typedef struct dev_table {
     void (*close)(dev *device);
     motet_status (*info)(dev *device, motet_device_info *out);
     motet_status (*alloc)(dev *device, dev_memory_kind kind, size_t bytes, dev_memory *out);
+    /* Legal after a close, too, until `end`, for what a command that hangs kept from being released: a
+     * back end whose devices may hang keeps each `dev` so long. */
     void (*release)(dev *device, dev_memory *memory);
     motet_status (*stream_create)(dev *device, dev_stream **out);
     void (*stream_free)(dev_stream *stream); /* drops it, too */

@@ -1,6 +1,7 @@
 /* Opening the devices that the options name, and telling about them. */
 #include "rt/devices.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -61,12 +62,35 @@ void rt_devices_close(motet_context *c)
 {
     for (int i = 0; c->devices && i < c->devices->count; i++) {
         rt_device *one = &c->devices->set[i];
-        one->device->table->close(one->device);
+        dev *device = one->device;
+        device->table->close(device);
+        for (rt_kept *k = one->kept, *next; k; k = next) {
+            next = k->next;
+            for (int j = 0; j < 2; j++)
+                if (k->memory[j].data) device->table->release(device, &k->memory[j]);
+            mem_free(c, k);
+        }
         mem_free(c, one->baseline);
     }
     mem_free(c, c->devices);
     c->devices = NULL;
     dev_end(c);
+}
+
+void rt_device_lose(motet_context *c, rt_device *one, const char *reason)
+{
+    pthread_mutex_lock(&c->lock);
+    if (!atomic_load(&one->lost)) snprintf(one->reason, sizeof one->reason, "%s", reason);
+    atomic_store(&one->lost, 1);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void rt_device_keep(motet_context *c, rt_device *one, rt_kept *kept)
+{
+    pthread_mutex_lock(&c->lock);
+    kept->next = one->kept;
+    one->kept = kept;
+    pthread_mutex_unlock(&c->lock);
 }
 
 int motet_context_devices(const motet_context *c) { return c->devices->count; }

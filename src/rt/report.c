@@ -3,6 +3,7 @@
 
 #include <motet/job.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/context.h"
 #include "base/fail.h"
@@ -33,10 +34,14 @@ static json_t *device_json(motet_context *c, const rt_device *one)
 {
     json_t *items = items_json(c, one);
     if (!items) return NULL;
-    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:o}", "name", one->info.name, "description",
+    char reason[sizeof one->reason];
+    pthread_mutex_lock(&c->lock);
+    memcpy(reason, one->reason, sizeof reason);
+    pthread_mutex_unlock(&c->lock);
+    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s?, s:o}", "name", one->info.name, "description",
                      one->info.description, "isa", motet_isa_text(one->info.isa), "threads",
                      one->info.threads, "chunks", (json_int_t)atomic_load(&one->chunks),
-                     "items_per_thread", items);
+                     "lost", atomic_load(&one->lost) ? reason : NULL, "items_per_thread", items);
 }
 
 motet_status motet_context_report(motet_context *c, char **json)

@@ -1,5 +1,6 @@
-/* Running an operation on one device, as planned: keep a few chunks in flight on two streams (so
- * that the tail of one overlaps the head of the next), wait, commit.
+/* Running an operation as planned, wait, commit. One device that reaches host memory works in place
+ * with nothing in between: a few chunks in flight on two streams, so that the tail of one overlaps
+ * the head of the next. All else is pipe.c's.
  *
  * Written arrays get a private copy, and the copies are committed when everything has succeeded, so
  * a failure or a cancellation leaves the caller's arrays as they were. */
@@ -14,7 +15,7 @@
 #include "base/report.h"
 #include "base/threads.h"
 #include "rt/devices.h"
-#include "rt/stage.h"
+#include "rt/pipe_inside.h"
 
 enum {
     STREAMS = 2,
@@ -22,24 +23,12 @@ enum {
 };
 static const int64_t doze_longest = 20000000; /* nanoseconds: how late a cancellation is seen */
 
-struct rt_queue {
-    motet_context *context;
-    dev *device;
-    dev_stream *stream;
-    int64_t *items;     /* of the whole run */
-    int64_t batch;
-    k_scratch scratch;
-    dev_access *access; /* of the chunk */
-    int accesses;
-};
-
 typedef struct run {
     motet_context *context;
     const rt_op *op;
     rt_share share;
     void *data[RT_PORTS];    /* where the kernels find each port's array */
     void *private[RT_PORTS]; /* to commit; NULL: none */
-    rt_stage stage;          /* on devices that do not reach host memory */
     rt_device *on;
     dev_stream *stream[STREAMS];
     dev_event *event[DEPTH];
@@ -47,6 +36,13 @@ typedef struct run {
     int64_t failed; /* the chunk that did; -1: none */
     log_phase phase;
 } run;
+
+typedef struct plan {
+    rt_plan plan;
+    rt_plan_options options;
+    rt_plan_device devices[RT_DEVICES];
+    int index[RT_DEVICES]; /* of each in the context's device set */
+} plan;
 
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
                        int64_t items)
@@ -67,64 +63,6 @@ motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void
 }
 
 /* A chunk. */
-
-static void cut_axis(rt_view *v, int axis, int64_t first, int64_t count, int64_t halo)
-{
-    const int64_t size = v->count[axis]; /* whole so far */
-    const int64_t before = first < halo ? first : halo;
-    const int64_t behind = size - first - count < halo ? size - first - count : halo;
-    v->first[axis] = first - before;
-    v->count[axis] = before + count + behind;
-}
-
-static rt_view view_of(const rt_op *op, const rt_port *p, void *data, const rt_chunk *chunk)
-{
-    rt_view v = {.data = data};
-    const motet_array *a = p->array;
-    int64_t stride = 1;
-    for (int i = a->axes - 1; i >= 0; i--) {
-        v.count[i] = a->shape[i];
-        v.stride[i] = stride;
-        stride *= a->shape[i];
-    }
-    for (int i = 0; i < op->axes; i++)
-        if (p->cut[i] != RT_WHOLE)
-            cut_axis(&v, p->cut[i], chunk->first[i], chunk->count[i], i == 0 ? p->halo : 0);
-    if (p->streamed) cut_axis(&v, p->stream_axis, chunk->stream_first, chunk->stream_count, 0);
-    int64_t offset = 0;
-    for (int i = 0; i < a->axes; i++) offset += v.first[i] * v.stride[i];
-    if (a->bytes) v.data = (char *)data + (size_t)offset * motet_type_bytes(a->type);
-    return v;
-}
-
-/* What a chunk touches of a port: rows, where the view has one stride beside the elements' own;
- * else all from the first to the last element. */
-static dev_access access_of(const rt_port *p, const rt_view *v)
-{
-    const size_t element = motet_type_bytes(p->array->type);
-    int64_t length = 1, rows = 1, pitch = 0, last = 0;
-    int even = 1;
-    for (int i = p->array->axes - 1; i >= 0; i--) {
-        const int64_t count = v->count[i], stride = v->stride[i];
-        if (count == 0) return (dev_access){.data = v->data};
-        last += (count - 1) * stride;
-        if (count == 1) continue;
-        if (rows == 1 && stride == length) {
-            length *= count;
-        } else if (rows == 1) {
-            rows = count;
-            pitch = stride;
-        } else {
-            even &= stride == rows * pitch;
-            rows *= count;
-        }
-    }
-    return (dev_access){.data = v->data,
-                        .bytes = (size_t)(even ? length : last + 1) * element,
-                        .writes = p->access != RT_READ,
-                        .rows = even ? (size_t)rows : 1,
-                        .pitch = (size_t)pitch * element};
-}
 
 static motet_status enqueue_chunk(run *r, int64_t number)
 {
@@ -149,9 +87,10 @@ static motet_status enqueue_chunk(run *r, int64_t number)
         queue.accesses = 0;
         for (int i = 0; i < RT_PORTS; i++) {
             if (!op->port[i].array) continue;
-            void *data = queue.device->host_visible ? r->data[i] : r->stage.memory[i].data;
-            chunk.port[i] = view_of(op, &op->port[i], data, &chunk);
-            access[queue.accesses++] = access_of(&op->port[i], &chunk.port[i]);
+            const pipe_box whole = pipe_box_whole(op->port[i].array);
+            const pipe_box part = pipe_box_of(op, &op->port[i], &chunk);
+            chunk.port[i] = pipe_view(&op->port[i], r->data[i], &whole, &part);
+            access[queue.accesses++] = pipe_access(&op->port[i], &chunk.port[i]);
         }
         TRY(op->enqueue(&chunk, &queue, op->user));
     }
@@ -244,27 +183,7 @@ static motet_status prepare_device(run *r)
     const dev_table *t = device->table;
     for (int i = 0; i < STREAMS; i++) TRY(t->stream_create(device, &r->stream[i]));
     for (int i = 0; i < DEPTH; i++) TRY(t->event_create(device, &r->event[i]));
-    if (device->host_visible) return MOTET_OK;
-    TRY(rt_stage_in(&r->stage, device, r->stream[0], r->op));
-    TRY(t->event_record(r->stream[0], r->event[0]));
-    for (int i = 1; i < STREAMS; i++) TRY(t->stream_wait(r->stream[i], r->event[0]));
     return MOTET_OK;
-}
-
-/* All chunks are done. */
-static motet_status fetch(run *r)
-{
-    dev *device = r->on->device;
-    if (device->host_visible) return MOTET_OK;
-    void *to[RT_PORTS];
-    for (int i = 0; i < RT_PORTS; i++) to[i] = r->data[i];
-    TRY(rt_stage_out(&r->stage, device, r->stream[0], r->op, to));
-    for (;;) {
-        const uint64_t seen = device->table->progress(device);
-        const motet_status st = device->table->stream_poll(r->stream[0]);
-        if (st != MOTET_BUSY) return st;
-        device->table->doze(device, seen, doze_longest);
-    }
 }
 
 static void commit(run *r)
@@ -275,21 +194,55 @@ static void commit(run *r)
     }
 }
 
-static motet_status go(run *r)
+static motet_status on_one_host(run *r)
 {
     motet_status st = MOTET_OK;
-    TRY_GOTO(prepare_ports(r));
     TRY_GOTO(prepare_device(r));
     TRY_GOTO(all_chunks(r));
-    TRY_GOTO(fetch(r));
-    commit(r);
+    atomic_fetch_add(&r->on->chunks, r->finished);
 out:
     if (st != MOTET_OK) drain(r);
-    rt_stage_end(&r->stage, r->on->device);
     for (int i = 0; i < STREAMS; i++)
         if (r->stream[i]) r->on->device->table->stream_free(r->stream[i]);
     for (int i = 0; i < DEPTH; i++)
         if (r->event[i]) r->on->device->table->event_free(r->event[i]);
+    return st;
+}
+
+static motet_status on_all(run *r, const plan *p, const rt_run_options *options)
+{
+    pipe_job job = {.context = r->context,
+                    .op = r->op,
+                    .plan = &p->plan,
+                    .devices = p->devices,
+                    .options = &p->options,
+                    .index = p->index,
+                    .phase = &r->phase,
+                    .failed = -1,
+                    .test = options->test};
+    memcpy(job.data, r->data, sizeof job.data);
+    const motet_status st = pipe_run(&job);
+    if (job.failed >= 0) {
+        r->failed = job.failed;
+        r->on = &r->context->devices->set[job.failed_on];
+    }
+    TRY(st);
+    r->items = job.items;
+    for (int i = 0; i < p->plan.devices; i++) {
+        r->finished += job.chunks[i];
+        atomic_fetch_add(&r->context->devices->set[p->index[i]].chunks, job.chunks[i]);
+    }
+    return MOTET_OK;
+}
+
+static motet_status go(run *r, const plan *p, const rt_run_options *options)
+{
+    motet_status st = MOTET_OK;
+    TRY_GOTO(prepare_ports(r));
+    st = p->plan.devices == 1 && p->devices[0].host_visible ? on_one_host(r)
+                                                            : on_all(r, p, options);
+    if (st == MOTET_OK) commit(r);
+out:
     for (int i = 0; i < RT_PORTS; i++) mem_free(r->context, r->private[i]);
     /* Last: a lost device has more to say while it is drained. */
     if (st != MOTET_OK && r->failed >= 0)
@@ -297,40 +250,59 @@ out:
     return st;
 }
 
-static motet_status make_plan(motet_context *c, const rt_op *op, const rt_cut *cut, rt_plan *out)
+/* Of the devices that are not lost. */
+static motet_status make_plan(motet_context *c, const rt_op *op, const rt_run_options *o, plan *out)
 {
-    rt_plan_device devices[RT_DEVICES];
-    rt_plan_devices(c, devices);
-    rt_plan_options options = {.cut = *cut};
+    rt_plan_device all[RT_DEVICES];
+    const int count = rt_plan_devices(c, all);
+    int remaining = 0;
+    for (int i = 0; i < count; i++) {
+        if (atomic_load(&c->devices->set[i].lost)) continue;
+        out->devices[remaining] = all[i];
+        if (o->budget) out->devices[remaining].budget = o->budget[i];
+        out->index[remaining++] = i;
+    }
+    if (!remaining)
+        return fail(c, MOTET_DEVICE_LOST, "%s: no device is left, all are lost", op->name);
+    out->options = (rt_plan_options){.cut = o->cut, .shard_rows = o->shard_rows};
+    if (remaining == count) {
+        out->options.weights = o->weights;
+        out->options.weightings = o->weightings;
+    }
     const int64_t bound = mem_bound(c);
     if (bound < INT64_MAX) {
-        options.host_memory = bound;
-        options.host_held = bound - mem_left(c);
+        out->options.host_memory = bound;
+        out->options.host_held = bound - mem_left(c);
     }
-    return rt_plan_make(c, op, devices, 1, &options, out);
+    return rt_plan_make(c, op, out->devices, remaining, &out->options, &out->plan);
+}
+
+motet_status rt_run_with(motet_context *c, const rt_op *op, const rt_run_options *options)
+{
+    plan p;
+    TRY(make_plan(c, op, options, &p));
+    const int64_t start = clock_now(c);
+    run r = {.context = c,
+             .op = op,
+             .share = p.plan.share[0],
+             .on = &c->devices->set[p.index[0]],
+             .failed = -1,
+             .phase = log_phase_begin(c, op->name, op->extent[0])};
+    TRY(report_operation_begin(c, op->name));
+    if (p.plan.chunks > 0) {
+        const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
+        const motet_status st = go(&r, &p, options);
+        thread_float_leave(former);
+        TRY(st);
+    }
+    report_operation_add(c, op->name, r.finished, r.items, clock_seconds_since(c, start));
+    return MOTET_OK;
 }
 
 motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)
 {
-    rt_plan plan;
-    TRY(make_plan(c, op, cut, &plan));
-    const int64_t start = clock_now(c);
-    run r = {.context = c,
-             .op = op,
-             .share = plan.share[0],
-             .on = &c->devices->set[0],
-             .failed = -1,
-             .phase = log_phase_begin(c, op->name, op->extent[0])};
-    TRY(report_operation_begin(c, op->name));
-    if (plan.chunks > 0) {
-        const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
-        const motet_status st = go(&r);
-        thread_float_leave(former);
-        TRY(st);
-    }
-    atomic_fetch_add(&r.on->chunks, plan.chunks);
-    report_operation_add(c, op->name, plan.chunks, r.items, clock_seconds_since(c, start));
-    return MOTET_OK;
+    const rt_run_options options = {.cut = *cut};
+    return rt_run_with(c, op, &options);
 }
 
 motet_status rt_run(motet_context *c, const rt_op *op)

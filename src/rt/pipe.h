@@ -1,0 +1,52 @@
+/* Carrying out a plan on the devices of a context: chunks go up, are computed and come back, on
+ * every device at once, and whatever a lost device leaves behind is computed by the others. */
+#ifndef MOTET_RT_PIPE_H
+#define MOTET_RT_PIPE_H
+
+#include "base/log.h"
+#include "rt/plan.h"
+
+/* What orders commands; a test leaves one out to see that it is missed. */
+typedef enum pipe_edge {
+    PIPE_ALL_EDGES,
+    PIPE_NO_FIXED,        /* kernels wait for the fixed ports */
+    PIPE_NO_FIXED_REFILL, /* the host fills their staging again when its upload is done */
+    PIPE_NO_CHUNK,        /* kernels wait for the ports of their chunk */
+    PIPE_NO_BLOCK,        /* kernels wait for their block of the stream */
+    PIPE_NO_BLOCK_REUSE,  /* the upload of a block waits for the kernels that read its place */
+    PIPE_NO_BLOCK_REFILL, /* the host fills a block's staging again when its upload is done */
+    PIPE_NO_RESULT,       /* a download waits for the kernels */
+    PIPE_NO_GATHER,       /* the host reads what came back when the download is done */
+    PIPE_EDGES
+} pipe_edge;
+
+typedef struct pipe_test { /* all 0: the complete program */
+    pipe_edge without;
+    size_t fixed_stage; /* bytes of staging for fixed ports, at most; 0: RT_STAGE_FIXED */
+} pipe_test;
+
+/* Nobody waits longer than this for a device that makes no progress, or 20 times as long as its
+ * longest chunk took. A host's own workers are waited for to the end. */
+#define RT_DEADLINE ((int64_t)10000000000)
+
+typedef struct pipe_job {
+    motet_context *context;
+    const rt_op *op;
+    const rt_plan *plan;
+    const rt_plan_device *devices; /* of the plan */
+    const rt_plan_options *options;
+    const int *index;      /* of each in the context's device set */
+    void *data[RT_PORTS];  /* host memory of each port: its array's or the private copy */
+    log_phase *phase;
+    pipe_test test;
+    int64_t items;              /* launched */
+    int64_t failed;             /* chunk of a device's own count that did last; -1: none */
+    int failed_on;              /* that device, in the context's set */
+    int64_t chunks[RT_DEVICES]; /* done by each device of the plan */
+} pipe_job;
+
+/* When it returns no command touches host memory any more. After a failure the data that is written
+ * is undefined. */
+motet_status pipe_run(pipe_job *job);
+
+#endif

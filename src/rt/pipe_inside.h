@@ -1,0 +1,85 @@
+/* What the pipeline's files share. pipe.c: rounds over all devices, losses; pipe_device.c: one
+ * device's memory, streams and chunks. */
+#ifndef MOTET_RT_PIPE_INSIDE_H
+#define MOTET_RT_PIPE_INSIDE_H
+
+#include "rt/pipe.h"
+#include "rt/pipe_box.h"
+
+struct rt_queue {
+    motet_context *context;
+    dev *device;
+    dev_stream *stream;
+    int64_t *items; /* of the whole run */
+    int64_t batch;
+    k_scratch scratch;
+    const dev_access *access; /* of the chunk */
+    int accesses;
+};
+
+typedef struct pipe_task { /* a part of the operation's box */
+    int64_t first[RT_AXES], count[RT_AXES];
+} pipe_task;
+
+typedef struct pipe_slot {
+    pipe_task task;
+    dev_event *up, *run, *down;
+    int64_t began;
+} pipe_slot;
+
+typedef struct pipe_ring {
+    dev_event *up, *run;
+    int used;
+} pipe_ring;
+
+typedef enum pipe_state { PIPE_IDLE, PIPE_SENDING /* fixed ports */, PIPE_RUNNING } pipe_state;
+
+struct pipe;
+
+typedef struct pipe_device {
+    struct pipe *pipe;
+    pipe_job *job;
+    rt_device *on;
+    dev *device;
+    rt_share share;
+    pipe_state state;
+    int out;           /* takes no part in this run any more */
+    int64_t next;      /* chunk of the share */
+    int64_t published; /* chunks */
+
+    rt_kept *kept; /* the arena and the staging memory */
+    dev_stream *stream[3];
+    size_t fixed_bytes, stage_bytes, chunk_bytes, block_bytes;
+    size_t place[RT_PORTS]; /* in the fixed part, in a slot or in a place of the ring */
+    rt_port_kind kind[RT_PORTS];
+    pipe_box held[RT_PORTS]; /* of fixed ports */
+
+    dev_event *sent[2], *all_sent; /* each half of the staging for fixed ports */
+    int half_used[2], half, port;  /* sending */
+    size_t done;
+
+    int slots, ring_size;
+    pipe_slot slot[RT_SLOTS];
+    pipe_ring ring[RT_SLOTS];
+    int64_t begun, retired; /* chunks, since it was set up */
+    int feeding;            /* the chunk begun last has blocks to come */
+    int64_t block, block_number;
+
+    int64_t since, longest; /* last progress; of a chunk */
+} pipe_device;
+
+enum { PIPE_UP, PIPE_COMPUTE, PIPE_DOWN };
+
+/* Memory, streams, events for the share. NO_MEMORY: not even for one chunk at a time. */
+motet_status pipe_device_begin(pipe_device *d);
+/* One step of everything that can go on; *moved: something did. `next` gives the next piece of
+ * work, if there is one. DEVICE_HUNG: nothing did for too long. */
+typedef motet_status pipe_task_fn(pipe_device *d, pipe_task *task, int *got);
+motet_status pipe_device_step(pipe_device *d, pipe_task_fn *next, int *moved);
+/* Chunks are in flight, or fixed ports. */
+int pipe_device_busy(const pipe_device *d);
+/* Commands that have not begun never will; nothing is held when it returns, but what a device that
+ * hangs may touch, which is kept until that is closed. Answers 1 if it hangs. */
+int pipe_device_end(pipe_device *d, int hung);
+
+#endif
