@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* The report so far as one JSON object:
- *   {"devices": [{"name", "description", "isa", "threads", "chunks", "items_per_thread": [..]}],
+ *   {"devices": [{"name", "description", "isa", "threads", "chunks", "lost", "items_per_thread": [..]}],
  *    "operations": [{"name", "calls", "chunks", "items", "seconds"}],
  *    "memory": {"accounted_peak", "measured_peak"}, "warnings": [".."]}
  * Operations of one name are added up. Non-finite numbers are null. The text belongs to the caller:

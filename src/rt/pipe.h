@@ -9,9 +9,8 @@
 /* What orders commands; a test leaves one out to see that it is missed. */
 typedef enum pipe_edge {
     PIPE_ALL_EDGES,
-    PIPE_NO_FIXED,        /* kernels wait for the fixed ports */
     PIPE_NO_FIXED_REFILL, /* the host fills their staging again when its upload is done */
-    PIPE_NO_CHUNK,        /* kernels wait for the ports of their chunk */
+    PIPE_NO_CHUNK,        /* kernels wait for what went up before: fixed ports, and those of the chunk */
     PIPE_NO_BLOCK,        /* kernels wait for their block of the stream */
     PIPE_NO_BLOCK_REUSE,  /* the upload of a block waits for the kernels that read its place */
     PIPE_NO_BLOCK_REFILL, /* the host fills a block's staging again when its upload is done */

@@ -87,7 +87,6 @@ static motet_status make_handles(pipe_device *d)
         TRY(t->event_create(on, &d->ring[i].run));
     }
     if (!d->fixed_bytes) return MOTET_OK;
-    TRY(t->event_create(on, &d->all_sent));
     for (int i = 0; i < 2; i++) TRY(t->event_create(on, &d->sent[i]));
     return MOTET_OK;
 }
@@ -183,8 +182,6 @@ static motet_status send_fixed(pipe_device *d, int *moved)
         d->done += part;
         progressed(d, moved);
     }
-    TRY(t->event_record(d->stream[PIPE_UP], d->all_sent));
-    if (keeps(d, PIPE_NO_FIXED)) TRY(t->stream_wait(d->stream[PIPE_COMPUTE], d->all_sent));
     d->state = PIPE_RUNNING;
     progressed(d, moved);
     return MOTET_OK;
@@ -417,13 +414,13 @@ int pipe_device_end(pipe_device *d, int hung)
         t->stream_free(d->stream[i]);
         d->stream[i] = NULL;
     }
-    dev_event **events[3 + 5 * RT_SLOTS] = {&d->sent[0], &d->sent[1], &d->all_sent};
+    dev_event **events[2 + 5 * RT_SLOTS] = {&d->sent[0], &d->sent[1]};
     for (int i = 0; i < RT_SLOTS; i++) {
         dev_event **const of[5] = {&d->slot[i].up, &d->slot[i].run, &d->slot[i].down,
                                    &d->ring[i].up, &d->ring[i].run};
-        for (int j = 0; j < 5; j++) events[3 + 5 * i + j] = of[j];
+        for (int j = 0; j < 5; j++) events[2 + 5 * i + j] = of[j];
     }
-    for (int i = 0; i < 3 + 5 * RT_SLOTS; i++) {
+    for (int i = 0; i < 2 + 5 * RT_SLOTS; i++) {
         if (*events[i]) t->event_free(*events[i]);
         *events[i] = NULL;
     }
