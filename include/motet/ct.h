@@ -96,7 +96,7 @@ MOTET_API motet_status motet_ct_fbp(motet_ct_geometry *geometry,
  * sinogram: the middle, 0). From mirrored views where the scan holds them, else from the part of the
  * sinogram's spectrum that a consistent one leaves empty (Vo and others, Opt. Express 22:19078, 2014).
  * BAD_SHAPE: not float32 with three axes that are not empty; BAD_ARGUMENT: an angle that is not finite
- * or beyond 1e6; NO_MEMORY. */
+ * or beyond 1e6; NO_MEMORY; CANCELLED. */
 MOTET_API motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
                                             const double *angles, double *centre,
                                             double *quality);
@@ -127,7 +127,7 @@ MOTET_API void motet_ct_scan_options_init(motet_ct_scan_options *options);
 /* HDF5: /exchange/{data,data_white,data_dark,theta} or NXtomo with image_key. Other stores: (view, v, u)
  * for TIFF, MHA and HDF5, (view, u, v) for NPY. `options` may be NULL. As motet_store_open, and:
  * NOT_FOUND: no angles; BAD_DATA: no flats, an angle that is no number; BAD_SHAPE: angles, flats or
- * darks that do not fit the views. Warns of a guessed unit of angles, no darks, dead pixels. */
+ * darks that do not fit the views; CANCELLED. Warns of a guessed unit of angles, no darks, dead pixels. */
 MOTET_API motet_status motet_ct_scan_open(motet_context *context, const char *path,
                                           const motet_ct_scan_options *options,
                                           motet_ct_scan **out);

@@ -43,18 +43,24 @@ enum {
     STEPS_PER_COLUMN = 4 /* of the first search */
 };
 
+int centre_goes_on(finder *f)
+{
+    if (f->st == MOTET_OK) f->st = log_phase_step(&f->phase, f->measured);
+    return f->st == MOTET_OK;
+}
+
 /* ---- Searching ---- */
 
 typedef struct found {
     double centre, quality;
 } found;
 
-static found search(const finder *f, double from, double to)
+static found search(finder *f, double from, double to)
 {
     const double step = 1.0 / STEPS_PER_COLUMN;
     const int64_t count = (int64_t)((to - from) * STEPS_PER_COLUMN) + 1;
     double best = from, least = 0.0, mean = 0.0;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && centre_goes_on(f); i++) {
         const double m = centre_disagreement(f, from + step * (double)i);
         if (i == 0 || m < least) least = m, best = from + step * (double)i;
         mean += m;
@@ -64,7 +70,7 @@ static found search(const finder *f, double from, double to)
      * the part of the disagreement that the centre explains. Noise alone does neither. */
     const double elsewhere = 0.05 * (double)f->columns;
     double second = mean;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && centre_goes_on(f); i++) {
         const double c = from + step * (double)i;
         if (c > best - elsewhere && c < best + elsewhere) continue;
         const double m = centre_disagreement(f, c);
@@ -100,7 +106,7 @@ static double edge_level(finder *f)
 {
     const int64_t edge = f->columns / 64 + 1;
     memset(f->profile, 0, (size_t)f->columns * sizeof *f->profile);
-    for (int64_t k = 0; k < f->views; k++)
+    for (int64_t k = 0; k < f->views && centre_goes_on(f); k++)
         for (int64_t u = 0; u < f->columns; u++) {
             const float *value = f->sinogram + (k * f->columns + u) * f->rows;
             for (int64_t v = 0; v < f->rows; v++)
@@ -145,7 +151,7 @@ static double coarse_centre(finder *f)
     for (int64_t twice = last / 3; twice <= 2 * last - last / 3; twice++) {
         const int64_t from = twice > last ? twice - last : 0, to = twice > last ? last : twice;
         double sum = 0.0;
-        for (int64_t p = 0; p < f->mirror_count; p += stride) {
+        for (int64_t p = 0; p < f->mirror_count && centre_goes_on(f); p += stride) {
             const float *a = f->sinogram + f->mirrors[p].view * f->columns * f->rows + row;
             const float *b = f->sinogram + f->mirrors[p].high * f->columns * f->rows + row;
             for (int64_t u = from; u <= to; u++) {
@@ -257,6 +263,7 @@ static motet_status find_centre(motet_context *context, const motet_array *sinog
                 .views = motet_array_size(sinogram, 0),
                 .columns = motet_array_size(sinogram, 1),
                 .rows = motet_array_size(sinogram, 2)};
+    f.phase = log_phase_begin(context, "find the axis", 0);
     const double last = (double)(f.columns - 1);
     found result = {0.5 * last, 0.0};
     motet_status st = MOTET_OK;
@@ -266,7 +273,9 @@ static motet_status find_centre(motet_context *context, const motet_array *sinog
         /* A half turn with both ends has one exact pair, which alone is noisier than the wedge. */
         f.by_mirrors = f.mirror_count >= 8 || 2 * f.mirror_count >= f.views;
         if (!f.by_mirrors) centre_weigh_views(&f);
-        if (edge_level(&f) > 0.05) {
+        const int cut_off = edge_level(&f) > 0.05;
+        f.phase.total = centre_rows(&f) * (cut_off ? FADES : 1);
+        if (cut_off) {
             double middle = coarse_centre(&f);
             if (f.by_mirrors) centre_find_mirrors(&f); /* the interpolated ones again */
             if (!(f.window = mem_array(context, double, f.columns)))
@@ -284,6 +293,8 @@ static motet_status find_centre(motet_context *context, const motet_array *sinog
             centre_measure(&f, 0.5 * (double)f.columns);
             result = search(&f, 0.1 * last, 0.9 * last);
         }
+        TRY_GOTO(f.st);
+        TRY_GOTO(log_phase_step(&f.phase, f.phase.total));
         if (!(f.energy > 0.0)) result = (found){0.5 * last, 0.0};
     }
     if (result.quality < 0.02)

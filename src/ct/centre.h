@@ -4,6 +4,7 @@
 
 #include <motet/ct.h>
 
+#include "base/log.h"
 #include "ct/directions.h"
 
 typedef struct mirror { /* what a view's opposite is made of: (1 - part) * low + part * high */
@@ -32,7 +33,13 @@ typedef struct finder {
     int64_t mirror_count;
     int by_mirrors; /* the scan holds opposite views */
     double energy;  /* E */
+    log_phase phase;
+    int64_t measured; /* rows, of all passes: the progress */
+    motet_status st; /* CANCELLED ends every loop */
 } finder;
+
+/* Once in each round of a loop that a scan can make long. 0: the rest does not matter any more. */
+int centre_goes_on(finder *f);
 
 /* ---- centre_angles.c ---- */
 
@@ -45,6 +52,7 @@ void centre_find_mirrors(finder *f);
 
 /* Fills D(w) and E for an object of this radius in columns. */
 void centre_measure(finder *f, double radius);
+int64_t centre_rows(const finder *f); /* that a measure looks at */
 /* M(centre). */
 double centre_disagreement(const finder *f, double centre);
 

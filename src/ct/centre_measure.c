@@ -16,7 +16,7 @@ enum {
 
 static void spectra_of_row(finder *f, int64_t row)
 {
-    for (int64_t k = 0; k < f->views; k++) {
+    for (int64_t k = 0; k < f->views && centre_goes_on(f); k++) {
         const float *view = f->sinogram + k * f->columns * f->rows + row;
         memset(f->work, 0, ((size_t)2 << f->bits) * sizeof *f->work);
         for (int64_t u = 0; u < f->columns; u++) {
@@ -42,7 +42,7 @@ static double frequency(const finder *f, int64_t j)
 
 static void add_mirrors(finder *f)
 {
-    for (int64_t m = 0; m < f->mirror_count; m++) {
+    for (int64_t m = 0; m < f->mirror_count && centre_goes_on(f); m++) {
         const mirror *p = &f->mirrors[m];
         const double *ar = f->re + p->view * f->frequencies, *ai = f->im + p->view * f->frequencies;
         const double *lr = f->re + p->low * f->frequencies, *li = f->im + p->low * f->frequencies;
@@ -65,7 +65,8 @@ static void add_wedge(finder *f, double radius)
 {
     for (int64_t k = 0; k < f->views; k++) f->phase_re[k] = f->weight[k], f->phase_im[k] = 0.0;
     int64_t low = 1, high = 1; /* frequencies [low, high) take part in harmonic n */
-    for (int64_t n = 1; n < f->views; n++) {
+    /* Beyond the last frequency's band no harmonic adds anything. */
+    for (int64_t n = 1; n < f->views && low < f->frequencies && centre_goes_on(f); n++) {
         for (int64_t k = 0; k < f->views; k++) {
             const double r = f->phase_re[k], i = f->phase_im[k];
             f->phase_re[k] = r * f->turn_re[k] - i * f->turn_im[k];
@@ -103,19 +104,25 @@ static void add_wedge(finder *f, double radius)
     }
 }
 
+int64_t centre_rows(const finder *f)
+{
+    const int64_t enough = k_max_i64(ENOUGH / (f->views * f->columns), MIN_ROWS);
+    return k_min_i64(f->rows, k_min_i64(enough, MAX_ROWS));
+}
+
 void centre_measure(finder *f, double radius)
 {
     memset(f->d_re, 0, (size_t)f->frequencies * sizeof *f->d_re);
     memset(f->d_im, 0, (size_t)f->frequencies * sizeof *f->d_im);
     f->energy = 0.0;
-    const int64_t enough = k_max_i64(ENOUGH / (f->views * f->columns), MIN_ROWS);
-    const int64_t rows = k_min_i64(f->rows, k_min_i64(enough, MAX_ROWS));
+    const int64_t rows = centre_rows(f);
     for (int64_t i = 0; i < rows; i++) {
         spectra_of_row(f, (2 * i + 1) * f->rows / (2 * rows));
         if (f->by_mirrors)
             add_mirrors(f);
         else
             add_wedge(f, radius);
+        f->measured++;
     }
 }
 

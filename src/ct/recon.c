@@ -198,7 +198,8 @@ out:
     return st;
 }
 
-static motet_status all_slabs(recon *r, motet_ct_slab_fn *slab, void *user, digest_rows *sum)
+static motet_status all_slabs(recon *r, log_phase *phase, motet_ct_slab_fn *slab, void *user,
+                              digest_rows *sum)
 {
     motet_context *c = r->context;
     const size_t slice = (size_t)(r->ny * r->nx) * sizeof(float);
@@ -214,13 +215,12 @@ static motet_status all_slabs(recon *r, motet_ct_slab_fn *slab, void *user, dige
         TRY_GOTO(fail(c, MOTET_NO_MEMORY,
                       "no memory for a slab of %lld rows; slab_rows makes it thinner",
                       (long long)r->slab));
-    log_phase phase = log_phase_begin(c, "reconstruct", r->rows);
     for (int64_t first = 0; first < r->rows; first += r->slab) {
         const int64_t rows = r->rows - first < r->slab ? r->rows - first : r->slab;
         TRY_GOTO(one_slab(r, first, rows, sinogram, slices));
         digest_rows_add(sum, slices, rows, slice, sizeof(float));
         if (slab) TRY_GOTO(slab(first, rows, slices, user));
-        TRY_GOTO(log_phase_step(&phase, first + rows));
+        TRY_GOTO(log_phase_step(phase, first + rows));
     }
 out:
     mem_free(c, sinogram);
@@ -235,15 +235,18 @@ static motet_status reconstruct(motet_ct_scan *scan, const motet_ct_recon_option
     motet_ct_recon_options_init(&defaults);
     recon r = {.scan = scan, .context = scan->context, .options = options ? options : &defaults};
     TRY(check_options(&r));
+    /* From here on, so that a cancellation between the phases within is not lost. */
+    log_phase phase = log_phase_begin(r.context, "reconstruct", r.rows);
     int64_t pixels;
     if (__builtin_mul_overflow(r.nx, r.ny, &pixels) || pixels > INT64_MAX / 64)
         return fail(r.context, MOTET_BAD_ARGUMENT, "nx * ny is %lld * %lld: too many voxels",
                     (long long)r.nx, (long long)r.ny);
     TRY(choose_slab(&r));
     TRY(find_centre(&r));
+    TRY(log_phase_step(&phase, 0));
     digest_rows sum;
     digest_rows_begin(&sum, MOTET_F32, 3, (int64_t[3]){r.rows, r.ny, r.nx});
-    TRY(all_slabs(&r, slab, user, &sum));
+    TRY(all_slabs(&r, &phase, slab, user, &sum));
     scan_warn(scan, r.clamped, r.broken);
     if (!result) return MOTET_OK;
     *result = (motet_ct_recon_result){.centre = r.centre,

@@ -82,8 +82,8 @@ void motet_ct_scan_options_init(motet_ct_scan_options *options)
 
 /* Mean of the frames, as (rows, columns); zero frames give zeros. Each frame is read in bands of
  * rows, one after the other, so that a file is read once however little memory there is. */
-static motet_status mean_of_frames(motet_ct_scan *scan, scan_frames *frames, const int64_t *index,
-                                   int64_t count, double *mean)
+static motet_status mean_of_frames(motet_ct_scan *scan, const char *what, scan_frames *frames,
+                                   const int64_t *index, int64_t count, double *mean)
 {
     const int64_t rows = scan->info.rows, columns = scan->info.columns, pixels = rows * columns;
     memset(mean, 0, (size_t)pixels * sizeof *mean);
@@ -96,7 +96,8 @@ static motet_status mean_of_frames(motet_ct_scan *scan, scan_frames *frames, con
                     "%s: no memory for %lld x %lld pixels of a frame", scan->path, (long long)most,
                     (long long)columns);
     motet_status st = MOTET_OK;
-    for (int64_t i = 0; i < count; i++)
+    log_phase phase = log_phase_begin(scan->context, what, count);
+    for (int64_t i = 0; i < count; i++) {
         for (int64_t row = 0; row < rows; row += most) {
             const int64_t part = rows - row < most ? rows - row : most;
             int64_t stride_v, stride_u;
@@ -106,6 +107,8 @@ static motet_status mean_of_frames(motet_ct_scan *scan, scan_frames *frames, con
                 for (int64_t u = 0; u < columns; u++)
                     mean[(row + v) * columns + u] += band[v * stride_v + u * stride_u];
         }
+        TRY_GOTO(log_phase_step(&phase, i + 1));
+    }
     for (int64_t i = 0; i < pixels; i++) mean[i] /= (double)count;
 out:
     mem_free(scan->context, band);
@@ -191,8 +194,10 @@ static motet_status average(motet_ct_scan *scan, const motet_ct_scan_options *op
         log_warning(c, "ct.scan", "%s: no dark fields; taken as 0", scan->path);
     scan->info.flats = parts->flat_count;
     scan->info.darks = parts->darks.store ? parts->dark_count : 0;
-    TRY(mean_of_frames(scan, &parts->flats, parts->flat_index, scan->info.flats, scan->open));
-    TRY(mean_of_frames(scan, &parts->darks, parts->dark_index, scan->info.darks, scan->dark));
+    TRY(mean_of_frames(scan, "read flats", &parts->flats, parts->flat_index, scan->info.flats,
+                       scan->open));
+    TRY(mean_of_frames(scan, "read darks", &parts->darks, parts->dark_index, scan->info.darks,
+                       scan->dark));
     for (int64_t i = 0; i < pixels; i++) scan->open[i] -= scan->dark[i];
     find_live(scan);
     return MOTET_OK;

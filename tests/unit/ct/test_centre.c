@@ -275,6 +275,55 @@ static void every_failing_allocation(void **state)
     motet_context_free(c);
 }
 
+typedef struct stopper {
+    int64_t now, calls, stop_at;
+} stopper;
+
+static motet_go stop_at(const motet_progress *progress, void *user)
+{
+    stopper *s = user;
+    assert_string_equal(progress->phase, "find the axis");
+    assert_true(progress->done >= 0 && (!progress->total || progress->done <= progress->total));
+    return ++s->calls == s->stop_at ? MOTET_STOP : MOTET_GO_ON;
+}
+
+static int64_t fast_clock(void *user) { return ((stopper *)user)->now += 1000000000; }
+
+/* However long a scan is, the search can be stopped at any moment, by each of its ways: a half turn,
+ * a whole one, an object wider than the detector. */
+static void the_search_can_be_stopped(void **state)
+{
+    (void)state;
+    static const shape shapes[] = {{90, 32, 2, 16.5, 180, 0, 14, 0, 0},
+                                   {90, 32, 2, 16.5, 360, 0, 14, 0, 0},
+                                   {60, 32, 2, 15.5, 180, 0, 30, 0, 0}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        stopper s = {0, 0, 0};
+        motet_context_options options;
+        motet_context_options_init(&options);
+        options.progress = stop_at;
+        options.clock.now = fast_clock;
+        options.progress_user = options.clock.user = &s;
+        motet_context *c;
+        assert_int_equal(motet_context_create(&options, &c), MOTET_OK);
+        double angles[90], centre = -1.0, quality = -1.0;
+        motet_array *sinogram = head_sinogram(c, &shapes[i], angles, 7);
+        assert_ok(c, motet_ct_find_centre(c, sinogram, angles, &centre, &quality));
+        const int64_t calls = s.calls;
+        assert_true(calls > 100);
+        centre = quality = -1.0;
+        for (int64_t at = 1; at <= calls; at += at < calls - 7 ? 7 : 1) {
+            s = (stopper){0, 0, at};
+            assert_status(c, motet_ct_find_centre(c, sinogram, angles, &centre, &quality),
+                          MOTET_CANCELLED);
+            assert_int_equal(s.calls, at);
+            assert_true(centre == -1.0 && quality == -1.0);
+        }
+        motet_array_free(sinogram);
+        motet_context_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +335,7 @@ int main(void)
         cmocka_unit_test(broken_values_are_passed_over),
         cmocka_unit_test(edges_of_the_domain),
         cmocka_unit_test(every_failing_allocation),
+        cmocka_unit_test(the_search_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

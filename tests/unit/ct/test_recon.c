@@ -310,8 +310,8 @@ static void attenuation_is_per_length(void **state)
 
 static motet_go stop(const motet_progress *progress, void *user)
 {
-    (void)progress, (void)user;
-    return MOTET_STOP;
+    (void)progress;
+    return *(const int *)user ? MOTET_STOP : MOTET_GO_ON;
 }
 
 /* A receiver that fails or a user who stops ends the run; no result is written. */
@@ -321,7 +321,9 @@ static void receiver_and_user_can_stop_it(void **state)
     motet_context_options co;
     motet_context_options_init(&co);
     motet_context *c = test_context(), *stopped = NULL;
+    int stopping = 1;
     co.progress = stop;
+    co.progress_user = &stopping;
     assert_int_equal(motet_context_create(&co, &stopped), MOTET_OK);
     const motet_ct_simulate_options o = sized(20, 6, 24);
     assert_ok(c, motet_ct_simulate(c, &o, test_path("stop.h5"), 1));
@@ -334,7 +336,13 @@ static void receiver_and_user_can_stop_it(void **state)
     assert_status(c, motet_ct_recon(scan, &r, keep, &k, &result), MOTET_IO);
     assert_true(k.next == 2 && result.clamped == -7);
     motet_ct_scan_free(scan);
+    scan = NULL;
+    assert_status(stopped, motet_ct_scan_open(stopped, test_path("stop.h5"), NULL, &scan),
+                  MOTET_CANCELLED);
+    assert_null(scan);
+    stopping = 0;
     scan = open_scan(stopped, test_path("stop.h5"));
+    stopping = 1;
     assert_status(stopped, motet_ct_recon(scan, &r, NULL, NULL, &result), MOTET_CANCELLED);
     assert_true(result.clamped == -7);
     motet_ct_scan_free(scan);
