@@ -28,6 +28,9 @@ typedef struct pipe_test { /* all 0: the complete program */
  * longest chunk took. A host's own workers are waited for to the end. */
 #define RT_DEADLINE ((int64_t)10000000000)
 
+/* Host bytes that a run takes beside what is planned: books, commands. */
+enum { PIPE_BOOKS = 1 << 16 };
+
 typedef struct pipe_job {
     motet_context *context;
     const rt_op *op;

@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "rt/devices.h"
 
+enum { THREADS = 4096 }; /* the most a device has, see motet_context_options */
+
 /* Items of each thread since the last reset; NULL when there is no memory. */
 static json_t *items_json(motet_context *c, const rt_device *one)
 {
@@ -73,9 +75,12 @@ void motet_context_report_reset(motet_context *c)
     for (int i = 0; i < c->devices->count; i++) {
         rt_device *one = &c->devices->set[i];
         atomic_store(&one->chunks, 0);
+        if (!one->baseline) continue;
+        int64_t now[THREADS]; /* the device is asked without the lock: it may want it itself */
+        const int threads = one->info.threads < THREADS ? one->info.threads : THREADS;
+        one->device->table->share(one->device, now, threads);
         pthread_mutex_lock(&c->lock);
-        if (one->baseline)
-            one->device->table->share(one->device, one->baseline, one->info.threads);
+        memcpy(one->baseline, now, (size_t)threads * sizeof *now);
         pthread_mutex_unlock(&c->lock);
     }
 }

@@ -194,6 +194,11 @@ static void commit(run *r)
     }
 }
 
+static int in_place(const plan *p, int devices)
+{
+    return devices == 1 && p->devices[0].host_visible;
+}
+
 static motet_status on_one_host(run *r)
 {
     motet_status st = MOTET_OK;
@@ -239,8 +244,7 @@ static motet_status go(run *r, const plan *p, const rt_run_options *options)
 {
     motet_status st = MOTET_OK;
     TRY_GOTO(prepare_ports(r));
-    st = p->plan.devices == 1 && p->devices[0].host_visible ? on_one_host(r)
-                                                            : on_all(r, p, options);
+    st = in_place(p, p->plan.devices) ? on_one_host(r) : on_all(r, p, options);
     if (st == MOTET_OK) commit(r);
 out:
     for (int i = 0; i < RT_PORTS; i++) mem_free(r->context, r->private[i]);
@@ -273,6 +277,7 @@ static motet_status make_plan(motet_context *c, const rt_op *op, const rt_run_op
     if (bound < INT64_MAX) {
         out->options.host_memory = bound;
         out->options.host_held = bound - mem_left(c);
+        if (!in_place(out, remaining)) out->options.host_held += PIPE_BOOKS;
     }
     return rt_plan_make(c, op, out->devices, remaining, &out->options, &out->plan);
 }

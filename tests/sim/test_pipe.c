@@ -151,7 +151,6 @@ static void budgets_are_kept(void **state)
 static void host_bytes_are_kept(void **state)
 {
     (void)state;
-    enum { BOOKS = 1 << 17 };
     for (int which = 0; which < PIPE_OPS; which++) {
         motet_context *c = context_for(3, "sim:0,sim:3");
         pipe_case p;
@@ -163,9 +162,43 @@ static void host_bytes_are_kept(void **state)
         assert_ok(c, rt_run_with(c, &p.op, &o));
         motet_memory memory;
         motet_context_memory(c, &memory);
-        assert_true(memory.peak - before <= (uint64_t)plan.host_bytes + BOOKS);
+        assert_true(memory.peak - before <= (uint64_t)plan.host_bytes + PIPE_BOOKS);
         assert_true(memory.peak - before >= (uint64_t)plan.private_bytes);
         pipe_case_free(&p);
+        motet_context_free(c);
+    }
+}
+
+/* A bound on the host is kept by smaller staging, down to what the refusal says would do. */
+static void host_bounds_are_kept(void **state)
+{
+    (void)state;
+    for (int which = 0; which < PIPE_OPS; which++) {
+        char expected[33], got[33];
+        pipe_expected(which, 300, 64, expected);
+        motet_context *c = context_for(3, "sim:0,sim:3");
+        pipe_case p;
+        pipe_case_make(c, which, 300, 64, &p);
+        c->options.host_memory = atomic_load(&c->held) + 1;
+        assert_status(c, rt_run(c, &p.op), MOTET_OVER_BUDGET);
+        motet_error error;
+        motet_context_error(c, &error);
+        const char *at = strstr(error.message, ": at least ");
+        assert_non_null(at);
+        const uint64_t least = strtoull(at + strlen(": at least "), NULL, 10);
+        c->options.host_memory = least - 1;
+        assert_status(c, rt_run(c, &p.op), MOTET_OVER_BUDGET);
+        for (int k = 0; k < 3; k++) {
+            c->options.host_memory = least + ((uint64_t)k << 16);
+            pipe_case_free(&p); /* an update begins anew */
+            pipe_case_make(c, which, 300, 64, &p);
+            assert_ok(c, rt_run(c, &p.op));
+            assert_ok(c, motet_array_digest(p.out, got));
+            assert_string_equal(got, expected);
+        }
+        c->options.host_memory = 0;
+        pipe_case_free(&p);
+        assert_clean(c);
         motet_context_free(c);
     }
 }
@@ -235,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_set_of_bits),     cmocka_unit_test(every_cut),
         cmocka_unit_test(budgets_are_kept),    cmocka_unit_test(host_bytes_are_kept),
+        cmocka_unit_test(host_bounds_are_kept),
         cmocka_unit_test(each_edge_is_needed), cmocka_unit_test(a_reconstruction_has_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,26 @@
 /* Several devices, when things go wrong: the same bits as long as one device is left, else a clean
  * error, untouched arrays and nothing held. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "support/pipe.h"
 
 static const rt_run_options small = {.cut = {{6, 5}, 11}};
+
+/* Findings of all contexts, those made while one is freed included. */
+static int64_t findings;
+static void found(const char *text, void *user)
+{
+    (void)user;
+    if (!findings++) print_error("%s\n", text);
+}
+
+static void config_init(sim_config *config)
+{
+    sim_config_init(config);
+    config->found = found;
+}
 
 static void set_fault(sim_config *config, int number, const sim_fault *fault)
 {
@@ -61,7 +76,7 @@ static void losses_anywhere(void **state)
                 int64_t step = 1;
                 for (int64_t k = 1, over = 0; !over; k += step) {
                     sim_config config;
-                    sim_config_init(&config);
+                    config_init(&config);
                     config.seed = (uint64_t)k;
                     const sim_fault fault = {.lose_at_call = kind ? 0 : k,
                                              .lose_at_command = kind ? k : 0};
@@ -78,6 +93,7 @@ static void losses_anywhere(void **state)
                     motet_text_free(c, report);
                     assert_nothing_held(c);
                     motet_context_free(c);
+    assert_int_equal(findings, 0);
                     assert_true(k < 4000);
                     step = which == 1 && set ? 1 + k / 12 : 1 + k / 40;
                 }
@@ -94,7 +110,7 @@ static void losses_of_all(void **state)
     for (int64_t k = 1; k < 60; k += 2)
         for (int spared = 0; spared < 2; spared++) {
             sim_config config;
-            sim_config_init(&config);
+            config_init(&config);
             config.seed = (uint64_t)k;
             for (int i = 0; i < 3; i++) {
                 const sim_fault fault = {.lose_at_command = 1 + (k * (i + 3)) % 17};
@@ -110,6 +126,7 @@ static void losses_of_all(void **state)
                              spared ? MOTET_OK : MOTET_DEVICE_LOST);
             assert_nothing_held(c);
             motet_context_free(c);
+    assert_int_equal(findings, 0);
         }
 }
 
@@ -128,7 +145,7 @@ static void hangs_anywhere(void **state)
             static const char *const sets[] = {"sim:0", "sim:0,sim:5", "cpu,sim:0"};
             for (int64_t k = 1, over = 0; !over; k += 1 + k / 10) {
                 sim_config config;
-                sim_config_init(&config);
+                config_init(&config);
                 config.seed = (uint64_t)k;
                 const sim_fault fault = {.hang_at_command = k};
                 set_fault(&config, 0, &fault);
@@ -144,6 +161,7 @@ static void hangs_anywhere(void **state)
                 assert_int_equal(atomic_load(&c->devices->set[set == 2].lost), !over);
                 assert_nothing_held(c);
                 motet_context_free(c);
+    assert_int_equal(findings, 0);
             }
         }
     }
@@ -162,7 +180,7 @@ static void refusals_anywhere(void **state)
                 int failed = 0;
                 for (int64_t k = 1, over = 0; !over; k += 1 + k / 20) {
                     sim_config config;
-                    sim_config_init(&config);
+                    config_init(&config);
                     config.seed = (uint64_t)k;
                     const sim_fault fault = {.fail_alloc = kind < 2 ? k : 0,
                                              .fail_alloc_on = kind == 1,
@@ -181,6 +199,7 @@ static void refusals_anywhere(void **state)
                     assert_int_equal(atomic_load(&c->devices->set[0].lost), 0);
                     assert_nothing_held(c);
                     motet_context_free(c);
+    assert_int_equal(findings, 0);
                 }
                 assert_int_equal(failed > 0, kind == 2 || (kind == 1 && !set));
             }
@@ -200,7 +219,7 @@ static void failing_host_allocations(void **state)
                 motet_context *c = test_context_failing(0, 0);
                 assert_non_null(c);
                 sim_config config;
-                sim_config_init(&config);
+                config_init(&config);
                 assert_ok(c, sim_use(c, &config, "sim:0,cpu,sim:3"));
                 pipe_case p;
                 pipe_case_make(c, which, 40, 13, &p);
@@ -217,6 +236,7 @@ static void failing_host_allocations(void **state)
                 pipe_case_free(&p);
                 motet_context_report_reset(c);
                 motet_context_free(c);
+    assert_int_equal(findings, 0);
                 assert_true(k < 100000);
             }
     }
@@ -251,7 +271,7 @@ static void cancelled_anywhere(void **state)
                 c->options.progress = stop_at;
                 c->options.progress_user = &s;
                 sim_config config;
-                sim_config_init(&config);
+                config_init(&config);
                 config.seed = (uint64_t)k;
                 assert_ok(c, sim_use(c, &config, pipe_sets[set]));
                 s.calls = 0;
@@ -260,8 +280,58 @@ static void cancelled_anywhere(void **state)
                 assert_int_equal(st, over ? MOTET_OK : MOTET_CANCELLED);
                 assert_nothing_held(c);
                 motet_context_free(c);
+    assert_int_equal(findings, 0);
             }
     }
+}
+
+typedef struct at_once {
+    motet_context *context;
+    int which;
+    pipe_case made;
+    motet_status status;
+} at_once;
+
+static void *run_one(void *user)
+{
+    at_once *a = user;
+    a->status = rt_run_with(a->context, &a->made.op, &small);
+    return NULL;
+}
+
+/* Several runs of one context at once, while one of its devices is lost: each has its own bits. */
+static void runs_at_once(void **state)
+{
+    (void)state;
+    char expected[PIPE_OPS][33], got[33];
+    for (int i = 0; i < PIPE_OPS; i++) pipe_expected(i, 40, 13, expected[i]);
+    for (int64_t k = 0; k < 40; k++) {
+        sim_config config;
+        config_init(&config);
+        config.seed = (uint64_t)k;
+        const sim_fault fault = {.lose_at_command = 5 * k};
+        set_fault(&config, 1, &fault);
+        motet_context *c = sim_context(&config, "sim:0,cpu,sim:1");
+        at_once runs[PIPE_OPS];
+        pthread_t thread[PIPE_OPS];
+        for (int i = 0; i < PIPE_OPS; i++) {
+            runs[i] = (at_once){.context = c, .which = i};
+            pipe_case_make(c, i, 40, 13, &runs[i].made);
+        }
+        for (int i = 0; i < PIPE_OPS; i++)
+            assert_int_equal(pthread_create(&thread[i], NULL, run_one, &runs[i]), 0);
+        for (int i = 0; i < PIPE_OPS; i++) pthread_join(thread[i], NULL);
+        for (int i = 0; i < PIPE_OPS; i++) {
+            assert_ok(c, runs[i].status);
+            assert_ok(c, motet_array_digest(runs[i].made.out, got));
+            assert_string_equal(got, expected[i]);
+            pipe_case_free(&runs[i].made);
+        }
+        assert_nothing_held(c);
+        motet_context_free(c);
+        assert_int_equal(findings, 0);
+    }
+    toy_mistakes();
 }
 
 int main(void)
@@ -269,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(losses_anywhere),   cmocka_unit_test(losses_of_all),
         cmocka_unit_test(hangs_anywhere),    cmocka_unit_test(refusals_anywhere),
-        cmocka_unit_test(failing_host_allocations), cmocka_unit_test(cancelled_anywhere)};
+        cmocka_unit_test(failing_host_allocations), cmocka_unit_test(cancelled_anywhere),
+        cmocka_unit_test(runs_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
