@@ -31,8 +31,7 @@ static motet_status miss(pipe *p, const pipe_task *task)
 {
     if (p->missing_count == p->room) {
         const int64_t room = 2 * p->room + 16;
-        pipe_task *grown =
-            mem_grow(p->job->context, p->missing, (size_t)room * sizeof *p->missing);
+        pipe_task *grown = mem_grow(p->job->context, p->missing, (size_t)room * sizeof *p->missing);
         if (!grown)
             return fail(p->job->context, MOTET_NO_MEMORY, "%s: no memory to list what is missing",
                         p->job->op->name);
@@ -98,7 +97,8 @@ static void note(pipe *p, motet_status status)
     memcpy(p->reason, error.message, sizeof p->reason - 1);
 }
 
-/* The device failed: what it has not brought back is missing. Answers a status that ends the run. */
+/* The device failed: what it has not brought back is missing. Answers a status that ends the run.
+ */
 static motet_status leave(pipe *p, pipe_device *d, motet_status status)
 {
     motet_context *c = p->job->context;

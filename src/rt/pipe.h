@@ -10,8 +10,8 @@
 typedef enum pipe_edge {
     PIPE_ALL_EDGES,
     PIPE_NO_FIXED_REFILL, /* the host fills their staging again when its upload is done */
-    PIPE_NO_CHUNK,        /* kernels wait for what went up before: fixed ports, and those of the chunk */
-    PIPE_NO_BLOCK,        /* kernels wait for their block of the stream */
+    PIPE_NO_CHUNK, /* kernels wait for what went up before: fixed ports, and those of the chunk */
+    PIPE_NO_BLOCK, /* kernels wait for their block of the stream */
     PIPE_NO_BLOCK_REUSE,  /* the upload of a block waits for the kernels that read its place */
     PIPE_NO_BLOCK_REFILL, /* the host fills a block's staging again when its upload is done */
     PIPE_NO_RESULT,       /* a download waits for the kernels */
@@ -37,8 +37,8 @@ typedef struct pipe_job {
     const rt_plan *plan;
     const rt_plan_device *devices; /* of the plan */
     const rt_plan_options *options;
-    const int *index;      /* of each in the context's device set */
-    void *data[RT_PORTS];  /* host memory of each port: its array's or the private copy */
+    const int *index;     /* of each in the context's device set */
+    void *data[RT_PORTS]; /* host memory of each port: its array's or the private copy */
     log_phase *phase;
     pipe_test test;
     int64_t items;              /* launched */

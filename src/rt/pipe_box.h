@@ -1,4 +1,5 @@
-/* Parts of arrays: what a chunk sees of a port, and moving it between the array and packed memory. */
+/* Parts of arrays: what a chunk sees of a port, and moving it between the array and packed memory.
+ */
 #ifndef MOTET_RT_PIPE_BOX_H
 #define MOTET_RT_PIPE_BOX_H
 

@@ -51,8 +51,7 @@ static void lay_out(pipe_device *d)
 static motet_status take_memory(pipe_device *d)
 {
     const dev_table *t = d->device->table;
-    const size_t moving =
-        (size_t)d->slots * d->chunk_bytes + (size_t)d->ring_size * d->block_bytes;
+    const size_t moving = (size_t)d->slots * d->chunk_bytes + (size_t)d->ring_size * d->block_bytes;
     const size_t bytes[2] = {d->fixed_bytes + moving, d->stage_bytes + moving};
     static const dev_memory_kind kinds[2] = {DEV_DEVICE, DEV_PINNED};
     static const char *const texts[2] = {"arena", "staging"};
@@ -157,9 +156,8 @@ static motet_status send_fixed(pipe_device *d, int *moved)
     size_t half = d->stage_bytes / 2;
     while (d->port < RT_PORTS) {
         const rt_port *p = &d->job->op->port[d->port];
-        const size_t bytes = p->array && d->kind[d->port] == RT_FIXED
-                                 ? pipe_box_bytes(p, &d->held[d->port])
-                                 : 0;
+        const size_t bytes =
+            p->array && d->kind[d->port] == RT_FIXED ? pipe_box_bytes(p, &d->held[d->port]) : 0;
         if (d->done == bytes) {
             d->port++;
             d->done = 0;
@@ -206,7 +204,7 @@ static rt_chunk chunk_of(const pipe_device *d, const pipe_task *task)
 
 /* Brings the ports of a kind up. */
 static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_kind kind, int slot,
-                         int place)
+                               int place)
 {
     const dev_table *t = d->device->table;
     for (int i = 0; i < RT_PORTS; i++) {

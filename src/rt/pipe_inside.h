@@ -54,8 +54,8 @@ typedef struct pipe_device {
     rt_port_kind kind[RT_PORTS];
     pipe_box held[RT_PORTS]; /* of fixed ports */
 
-    dev_event *sent[2]; /* each half of the staging for fixed ports */
-    int half_used[2], half, port;  /* sending */
+    dev_event *sent[2];           /* each half of the staging for fixed ports */
+    int half_used[2], half, port; /* sending */
     size_t done;
 
     int slots, ring_size;

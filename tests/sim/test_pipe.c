@@ -203,6 +203,31 @@ static void host_bounds_are_kept(void **state)
     }
 }
 
+/* Uploads, kernels and downloads overlap: with equal times of all three, a run takes little more
+ * than one of them. */
+static void transfers_overlap_kernels(void **state)
+{
+    (void)state;
+    enum { CHUNKS = 24, ROWS = 10, COLUMNS = 64 };
+    const double part = 1e-4; /* seconds of each transfer and kernel of a chunk */
+    sim_config config;
+    sim_config_init(&config);
+    config.jitter = 0;
+    config.device[0].upload = 2 * ROWS * COLUMNS * 4 / part;
+    config.device[0].download = ROWS * COLUMNS * 4 / part;
+    config.device[0].items_per_second = ROWS / part;
+    motet_context *c = sim_context(&config, "sim:0");
+    pipe_case p;
+    pipe_case_make(c, PIPE_UPDATE, CHUNKS * ROWS, COLUMNS, &p);
+    const rt_run_options o = {.cut = {{ROWS}, 0}};
+    assert_ok(c, rt_run_with(c, &p.op, &o));
+    const double seconds = (double)sim_now(c) * 1e-9;
+    assert_true(seconds > CHUNKS * part && seconds < 1.5 * CHUNKS * part);
+    pipe_case_free(&p);
+    assert_clean(c);
+    motet_context_free(c);
+}
+
 /* Each kind of order, left out, is found to be missing. */
 static void each_edge_is_needed(void **state)
 {
@@ -265,10 +290,13 @@ static void a_reconstruction_has_the_same_bits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_set_of_bits),     cmocka_unit_test(every_cut),
-        cmocka_unit_test(budgets_are_kept),    cmocka_unit_test(host_bytes_are_kept),
-        cmocka_unit_test(host_bounds_are_kept),
-        cmocka_unit_test(each_edge_is_needed), cmocka_unit_test(a_reconstruction_has_the_same_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_set_of_bits),
+                                       cmocka_unit_test(every_cut),
+                                       cmocka_unit_test(budgets_are_kept),
+                                       cmocka_unit_test(host_bytes_are_kept),
+                                       cmocka_unit_test(host_bounds_are_kept),
+                                       cmocka_unit_test(transfers_overlap_kernels),
+                                       cmocka_unit_test(each_edge_is_needed),
+                                       cmocka_unit_test(a_reconstruction_has_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

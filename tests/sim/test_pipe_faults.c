@@ -55,8 +55,8 @@ static void assert_nothing_held(motet_context *c)
     assert_clean(c);
 }
 
-/* A device is lost at each of its calls or commands. With another one the bits are the same, and the
- * report names the loss; alone it is DEVICE_LOST. */
+/* A device is lost at each of its calls or commands. With another one the bits are the same, and
+ * the report names the loss; alone it is DEVICE_LOST. */
 static void losses_anywhere(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void losses_anywhere(void **state)
                     motet_text_free(c, report);
                     assert_nothing_held(c);
                     motet_context_free(c);
-    assert_int_equal(findings, 0);
+                    assert_int_equal(findings, 0);
                     assert_true(k < 4000);
                     step = which == 1 && set ? 1 + k / 12 : 1 + k / 40;
                 }
@@ -117,16 +117,14 @@ static void losses_of_all(void **state)
                 if (i || !spared) set_fault(&config, i, &fault);
             }
             motet_context *c = sim_context(&config, "sim:0,sim:1,sim:2");
-            assert_int_equal(attempt(c, PIPE_SUM, expected),
-                             spared ? MOTET_OK : MOTET_DEVICE_LOST);
+            assert_int_equal(attempt(c, PIPE_SUM, expected), spared ? MOTET_OK : MOTET_DEVICE_LOST);
             if (!spared) assert_message(c, "no device is left", NULL);
             for (int i = 0; i < 3; i++)
                 assert_int_equal(atomic_load(&c->devices->set[i].lost), i || !spared);
-            assert_int_equal(attempt(c, PIPE_SUM, expected),
-                             spared ? MOTET_OK : MOTET_DEVICE_LOST);
+            assert_int_equal(attempt(c, PIPE_SUM, expected), spared ? MOTET_OK : MOTET_DEVICE_LOST);
             assert_nothing_held(c);
             motet_context_free(c);
-    assert_int_equal(findings, 0);
+            assert_int_equal(findings, 0);
         }
 }
 
@@ -161,7 +159,7 @@ static void hangs_anywhere(void **state)
                 assert_int_equal(atomic_load(&c->devices->set[set == 2].lost), !over);
                 assert_nothing_held(c);
                 motet_context_free(c);
-    assert_int_equal(findings, 0);
+                assert_int_equal(findings, 0);
             }
         }
     }
@@ -193,13 +191,12 @@ static void refusals_anywhere(void **state)
                     over = kind < 2 ? counts.allocs < k : counts.calls < k;
                     failed += st != MOTET_OK;
                     if (kind == 2) assert_int_equal(st, over ? MOTET_OK : MOTET_DEVICE_ERROR);
-                    if (kind == 1 && !set)
-                        assert_int_equal(st, over ? MOTET_OK : MOTET_NO_MEMORY);
+                    if (kind == 1 && !set) assert_int_equal(st, over ? MOTET_OK : MOTET_NO_MEMORY);
                     if (kind == 0 || (kind == 1 && set)) assert_int_equal(st, MOTET_OK);
                     assert_int_equal(atomic_load(&c->devices->set[0].lost), 0);
                     assert_nothing_held(c);
                     motet_context_free(c);
-    assert_int_equal(findings, 0);
+                    assert_int_equal(findings, 0);
                 }
                 assert_int_equal(failed > 0, kind == 2 || (kind == 1 && !set));
             }
@@ -236,7 +233,7 @@ static void failing_host_allocations(void **state)
                 pipe_case_free(&p);
                 motet_context_report_reset(c);
                 motet_context_free(c);
-    assert_int_equal(findings, 0);
+                assert_int_equal(findings, 0);
                 assert_true(k < 100000);
             }
     }
@@ -280,7 +277,7 @@ static void cancelled_anywhere(void **state)
                 assert_int_equal(st, over ? MOTET_OK : MOTET_CANCELLED);
                 assert_nothing_held(c);
                 motet_context_free(c);
-    assert_int_equal(findings, 0);
+                assert_int_equal(findings, 0);
             }
     }
 }
@@ -336,10 +333,12 @@ static void runs_at_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses_anywhere),   cmocka_unit_test(losses_of_all),
-        cmocka_unit_test(hangs_anywhere),    cmocka_unit_test(refusals_anywhere),
-        cmocka_unit_test(failing_host_allocations), cmocka_unit_test(cancelled_anywhere),
-        cmocka_unit_test(runs_at_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(losses_anywhere),
+                                       cmocka_unit_test(losses_of_all),
+                                       cmocka_unit_test(hangs_anywhere),
+                                       cmocka_unit_test(refusals_anywhere),
+                                       cmocka_unit_test(failing_host_allocations),
+                                       cmocka_unit_test(cancelled_anywhere),
+                                       cmocka_unit_test(runs_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

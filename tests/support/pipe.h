@@ -1,4 +1,5 @@
-/* Operations to run on several devices: the toys and projection, with the bits that the cpu gives. */
+/* Operations to run on several devices: the toys and projection, with the bits that the cpu gives.
+ */
 #ifndef MOTET_TEST_PIPE_H
 #define MOTET_TEST_PIPE_H
 
@@ -40,8 +41,7 @@ static inline motet_array *pipe_array3(motet_context *c, int64_t a, int64_t b, i
     return out;
 }
 
-static inline void pipe_case_make(motet_context *c, int which, int64_t n, int64_t m,
-                                  pipe_case *out)
+static inline void pipe_case_make(motet_context *c, int which, int64_t n, int64_t m, pipe_case *out)
 {
     memset(out, 0, sizeof *out);
     if (which == PIPE_PROJECT) {
@@ -84,8 +84,9 @@ static inline void pipe_expected(int which, int64_t n, int64_t m, char digest[33
 }
 
 /* Device sets of one to four, unlike in speed and memory. */
-static const char *const pipe_sets[] = {"sim:0",       "sim:0,sim:5",         "sim:3,sim:0,sim:7",
-                                        "cpu,sim:2",   "sim:0,sim:1,sim:2,sim:6", "sim:4,cpu,sim:1"};
+static const char *const pipe_sets[] = {
+    "sim:0",          "sim:0,sim:5", "sim:3,sim:0,sim:7", "cpu,sim:2", "sim:0,sim:1,sim:2,sim:6",
+    "sim:4,cpu,sim:1"};
 enum { PIPE_SETS = 6 };
 
 static inline int pipe_sim_number(const motet_context *c, int device) /* -1: the cpu */
