@@ -33,8 +33,8 @@ MOTET_API motet_status motet_store_open(motet_context *context, const char *path
                                         const char *entry, motet_store **out);
 
 /* Begins a new file. The format follows from the path's ending (.npy .npz .tif .tiff .h5 .hdf5 .nxs .mha
- * .mhd .png; an ending in '/' makes a folder of TIFF pages). It is written beside the path and takes its place
- * in motet_store_commit. EXISTS: the path exists and `overwrite` is 0. SAME_FILE is the business
+ * .mhd .png; an ending in '/' makes a folder of TIFF pages). It is written beside the path, as .motet-*.part, and
+ * takes its place in motet_store_commit; only a process that is killed leaves that behind. EXISTS: the path exists and `overwrite` is 0. SAME_FILE is the business
  * of motet_store_check_distinct. `entry`: the path of an HDF5 dataset,
  * NULL: "/data"; the name of an NPZ member, NULL: "data". */
 MOTET_API motet_status motet_store_create(motet_context *context, const char *path,
