@@ -180,7 +180,8 @@ int main(int argc, char **argv)
     }
     write_picture(argv[2], "result.png", r, result.ny, result.nx, 0, 0.5 * high);
     write_picture(argv[2], "truth.png", t, result.ny, result.nx, 0, 0.5 * high);
-    write_picture(argv[2], "difference.png", difference, result.ny, result.nx, -0.1 * high, 0.1 * high);
+    write_picture(argv[2], "difference.png", difference, result.ny, result.nx, -0.1 * high,
+                  0.1 * high);
     write_profile(argv[2], t + result.ny / 2 * result.nx, r + result.ny / 2 * result.nx, result.nx);
 
     free(difference);

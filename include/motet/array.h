@@ -55,8 +55,8 @@ MOTET_API int motet_array_axes(const motet_array *array);
 MOTET_API int64_t motet_array_size(const motet_array *array, int axis);
 MOTET_API int64_t motet_array_elements(const motet_array *array);
 
-/* Digest of type, shape and values (XXH3-128 over the digests of the rows of axis 0, values little-endian):
- * 32 hexadecimal digits and a zero. Equal digests mean equal bits. */
+/* Digest of type, shape and values (XXH3-128 over the digests of the rows of axis 0, values
+ * little-endian): 32 hexadecimal digits and a zero. Equal digests mean equal bits. */
 MOTET_API motet_status motet_array_digest(const motet_array *array, char out[33]);
 
 #ifdef __cplusplus

@@ -38,13 +38,13 @@ typedef enum motet_log_level {
     MOTET_LOG_DEBUG
 } motet_log_level;
 
-/* `component` is the part that speaks ("ct.scan"); `text` one line without a line end. A warning with
- * the same text is given once until motet_context_report_reset. */
+/* `component` is the part that speaks ("ct.scan"); `text` one line without a line end. A warning
+ * with the same text is given once until motet_context_report_reset. */
 typedef void motet_log_fn(motet_log_level level, const char *component, const char *text,
                           void *user);
 
 typedef struct motet_progress {
-    const char *phase; /* what is being done ("reconstruct") */
+    const char *phase;   /* what is being done ("reconstruct") */
     int64_t done, total; /* in rows of the phase; total may be 0 when unknown */
     double seconds;      /* since the phase began */
 } motet_progress;
@@ -52,7 +52,8 @@ typedef struct motet_progress {
 typedef enum motet_go { MOTET_GO_ON, MOTET_STOP } motet_go;
 
 /* Called on the thread that waits for the result, at most every 50 ms and at the end of a phase.
- * MOTET_STOP cancels the run: the call then answers MOTET_CANCELLED and its outputs are untouched. */
+ * MOTET_STOP cancels the run: the call then answers MOTET_CANCELLED and its outputs are untouched.
+ */
 typedef motet_go motet_progress_fn(const motet_progress *progress, void *user);
 
 /* Instruction sets the CPU kernels are compiled for. All give the same bits. */
@@ -66,11 +67,11 @@ typedef struct motet_context_options {
     void *log_user;
     motet_progress_fn *progress; /* NULL: none */
     void *progress_user;
-    const char *devices;  /* NULL or "cpu"; "auto": the GPUs if there are any, else the CPU; or names
-                             with commas between them */
-    int threads;          /* of the CPU device; 0: one for each processor this process may use */
-    motet_isa isa;        /* AUTO: the best this processor has */
-    int64_t chunk;        /* rows of the outermost axis in one chunk; 0: chosen. Never changes bits */
+    const char *devices; /* NULL or "cpu"; "auto": the GPUs if there are any, else the CPU; or names
+                            with commas between them */
+    int threads;         /* of the CPU device; 0: one for each processor this process may use */
+    motet_isa isa;       /* AUTO: the best this processor has */
+    int64_t chunk; /* rows of the outermost axis in one chunk; 0: chosen. Never changes bits */
     uint64_t host_memory; /* the most bytes the context may hold at once; 0: no bound */
 } motet_context_options;
 
@@ -103,8 +104,8 @@ MOTET_API void motet_context_error(const motet_context *context, motet_error *ou
 MOTET_API void motet_context_cancel(motet_context *context);
 
 typedef struct motet_memory {
-    uint64_t now;  /* bytes held */
-    uint64_t peak; /* the most held at once since the context was made */
+    uint64_t now;    /* bytes held */
+    uint64_t peak;   /* the most held at once since the context was made */
     uint64_t blocks; /* allocations alive */
 } motet_memory;
 

@@ -6,7 +6,8 @@
  * along the u axis. Voxel (iz, iy, ix) is a box of size voxel around
  * ((ix - (nx-1)/2) * voxel, (iy - (ny-1)/2) * voxel); slice iz sees detector row iz and no other.
  *
- * Arrays: volume (z, y, x); sinogram (view, u, v) with v fastest, so slices lie side by side. float32.
+ * Arrays: volume (z, y, x); sinogram (view, u, v) with v fastest, so slices lie side by side.
+ * float32.
  *
  * The projector is Siddon's: a ray's value is the sum over voxels of value times chord length
  * (R. L. Siddon, Med. Phys. 12(2):252, 1985). Back-projection is its exact transpose. */
@@ -67,39 +68,39 @@ typedef enum motet_ct_window {
 typedef struct motet_ct_filter_options {
     uint32_t size;
     motet_ct_window window;
-    double cutoff; /* fraction of the Nyquist frequency above which nothing passes, (0, 1]; default 1 */
+    double cutoff; /* fraction of the Nyquist frequency above which nothing passes, (0, 1]; default
+                      1 */
     int64_t pad;   /* columns by which each end is continued with its edge value; default 0 */
 } motet_ct_filter_options;
 
 MOTET_API void motet_ct_filter_options_init(motet_ct_filter_options *options);
 
 /* Ramp-filters each detector row (band-limited ramp sampled in space: Kak and Slaney, Principles
- * of Computerized Tomographic Imaging, 1988, eq. 3.3.61), linear convolution; output in the input's units per length. In
- * place is legal (output == input). `options` may be NULL. BAD_ARGUMENT: an unknown window, cutoff outside (0, 1],
- * pad < 0. */
+ * of Computerized Tomographic Imaging, 1988, eq. 3.3.61), linear convolution; output in the input's
+ * units per length. In place is legal (output == input). `options` may be NULL. BAD_ARGUMENT: an
+ * unknown window, cutoff outside (0, 1], pad < 0. */
 MOTET_API motet_status motet_ct_filter(motet_ct_geometry *geometry,
                                        const motet_ct_filter_options *options,
                                        const motet_array *sinogram, motet_array *filtered);
 
-/* Filtered back-projection: the volume's attenuation per length unit. Views are weighted by the angle
- * they stand for (half the distance to their neighbours modulo pi), so uneven and > 180 degree
- * scans are right; a missing wedge is warned about. Filtered views are interpolated linearly between
- * columns, or averaged over voxels larger than columns. `options` may be NULL. BAD_SHAPE; BAD_ARGUMENT:
- * as for motet_ct_filter; NO_MEMORY; CANCELLED. */
+/* Filtered back-projection: the volume's attenuation per length unit. Views are weighted by the
+ * angle they stand for (half the distance to their neighbours modulo pi), so uneven and > 180
+ * degree scans are right; a missing wedge is warned about. Filtered views are interpolated linearly
+ * between columns, or averaged over voxels larger than columns. `options` may be NULL. BAD_SHAPE;
+ * BAD_ARGUMENT: as for motet_ct_filter; NO_MEMORY; CANCELLED. */
 MOTET_API motet_status motet_ct_fbp(motet_ct_geometry *geometry,
                                     const motet_ct_filter_options *options,
                                     const motet_array *sinogram, motet_array *volume);
 
-/* Rotation axis from a sinogram (view, u, v) of at least about 180 degrees: 0-based column, searched
- * for between a tenth and nine tenths of the width. `angles`: radians, one per view. `quality` in [0, 1]
- * is how far the best centre stands out; below 0.02 it is a guess, which is warned about (a flat
- * sinogram: the middle, 0). From mirrored views where the scan holds them, else from the part of the
- * sinogram's spectrum that a consistent one leaves empty (Vo and others, Opt. Express 22:19078, 2014).
- * BAD_SHAPE: not float32 with three axes that are not empty; BAD_ARGUMENT: an angle that is not finite
- * or beyond 1e6; NO_MEMORY; CANCELLED. */
+/* Rotation axis from a sinogram (view, u, v) of at least about 180 degrees: 0-based column,
+ * searched for between a tenth and nine tenths of the width. `angles`: radians, one per view.
+ * `quality` in [0, 1] is how far the best centre stands out; below 0.02 it is a guess, which is
+ * warned about (a flat sinogram: the middle, 0). From mirrored views where the scan holds them,
+ * else from the part of the sinogram's spectrum that a consistent one leaves empty (Vo and others,
+ * Opt. Express 22:19078, 2014). BAD_SHAPE: not float32 with three axes that are not empty;
+ * BAD_ARGUMENT: an angle that is not finite or beyond 1e6; NO_MEMORY; CANCELLED. */
 MOTET_API motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
-                                            const double *angles, double *centre,
-                                            double *quality);
+                                            const double *angles, double *centre, double *quality);
 
 /* ---- Scans: raw counts in files ---- */
 
@@ -107,9 +108,10 @@ typedef struct motet_ct_scan motet_ct_scan;
 
 typedef struct motet_ct_scan_options {
     uint32_t size;
-    const char *flats, *darks; /* files; NULL: those of the scan's own file (DataExchange, NXtomo) */
-    const char *angles;        /* "start:stop" in degrees, evenly spaced, stop included, or a file
-                                  (text: one angle in degrees per line; .npy); NULL: the file's own */
+    const char *flats,
+        *darks;         /* files; NULL: those of the scan's own file (DataExchange, NXtomo) */
+    const char *angles; /* "start:stop" in degrees, evenly spaced, stop included, or a file
+                           (text: one angle in degrees per line; .npy); NULL: the file's own */
     int line_integrals; /* 1: the data are line integrals already: no flats, darks, logarithm */
     const char *entry;  /* dataset of an HDF5 file or member of an NPZ file that holds the views and
                            nothing else; NULL: found by the file's own layout */
@@ -124,10 +126,11 @@ typedef struct motet_ct_scan_info {
 } motet_ct_scan_info;
 
 MOTET_API void motet_ct_scan_options_init(motet_ct_scan_options *options);
-/* HDF5: /exchange/{data,data_white,data_dark,theta} or NXtomo with image_key. Other stores: (view, v, u)
- * for TIFF, MHA and HDF5, (view, u, v) for NPY. `options` may be NULL. As motet_store_open, and:
- * NOT_FOUND: no angles; BAD_DATA: no flats, an angle that is no number; BAD_SHAPE: angles, flats or
- * darks that do not fit the views; CANCELLED. Warns of a guessed unit of angles, no darks, dead pixels. */
+/* HDF5: /exchange/{data,data_white,data_dark,theta} or NXtomo with image_key. Other stores: (view,
+ * v, u) for TIFF, MHA and HDF5, (view, u, v) for NPY. `options` may be NULL. As motet_store_open,
+ * and: NOT_FOUND: no angles; BAD_DATA: no flats, an angle that is no number; BAD_SHAPE: angles,
+ * flats or darks that do not fit the views; CANCELLED. Warns of a guessed unit of angles, no darks,
+ * dead pixels. */
 MOTET_API motet_status motet_ct_scan_open(motet_context *context, const char *path,
                                           const motet_ct_scan_options *options,
                                           motet_ct_scan **out);
@@ -138,8 +141,8 @@ MOTET_API const double *motet_ct_scan_angles(const motet_ct_scan *scan);
  * (data - dark) / (flat - dark), the ratio clamped from below to 2^-20; values clamped are counted
  * and warned about. NaN and infinite counts are taken as blocked rays; a pixel that is dead in the
  * flats takes the line integrals of the nearest live pixels of its row, weighted by distance.
- * BAD_SHAPE, BAD_ARGUMENT (rows that the scan has not), IO, BAD_DATA (the file is cut short), NO_MEMORY,
- * CANCELLED; the sinogram is then untouched, unless it is MOTET_WRITE_DIRECT. */
+ * BAD_SHAPE, BAD_ARGUMENT (rows that the scan has not), IO, BAD_DATA (the file is cut short),
+ * NO_MEMORY, CANCELLED; the sinogram is then untouched, unless it is MOTET_WRITE_DIRECT. */
 MOTET_API motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first,
                                           motet_array *sinogram);
 MOTET_API void motet_ct_scan_free(motet_ct_scan *scan);
@@ -149,17 +152,17 @@ MOTET_API void motet_ct_scan_free(motet_ct_scan *scan);
 typedef struct motet_ct_recon_options {
     uint32_t size;
     motet_ct_filter_options filter;
-    double centre;       /* NaN: found from the middle rows */
-    int64_t first_row;   /* detector rows [first_row, first_row + rows); rows 0: all the rest */
+    double centre;     /* NaN: found from the middle rows */
+    int64_t first_row; /* detector rows [first_row, first_row + rows); rows 0: all the rest */
     int64_t rows;
-    int64_t nx, ny;      /* 0: columns */
-    double pitch;        /* detector pitch in length units; 0: the scan's, else 1 */
-    double voxel;        /* 0: the pitch */
-    double mask;         /* radius of the circle outside which voxels become 0, as a fraction of the
-                            half width of the slice; 0: no mask */
-    int64_t slab_rows;   /* rows reconstructed at once; 0: chosen from memory. Never changes bits.
-                            A slab reads its own rows of each frame; NPY (view, u, v) and frames
-                            packed whole are read again for every slab */
+    int64_t nx, ny;    /* 0: columns */
+    double pitch;      /* detector pitch in length units; 0: the scan's, else 1 */
+    double voxel;      /* 0: the pitch */
+    double mask;       /* radius of the circle outside which voxels become 0, as a fraction of the
+                          half width of the slice; 0: no mask */
+    int64_t slab_rows; /* rows reconstructed at once; 0: chosen from memory. Never changes bits.
+                          A slab reads its own rows of each frame; NPY (view, u, v) and frames
+                          packed whole are read again for every slab */
 } motet_ct_recon_options;
 
 typedef struct motet_ct_recon_result {
@@ -171,13 +174,12 @@ typedef struct motet_ct_recon_result {
 
 MOTET_API void motet_ct_recon_options_init(motet_ct_recon_options *options);
 /* Receives each finished slab in ascending order: `rows` slices of (ny, nx) from row `first` of
- * the volume, on the thread that called motet_ct_recon. Any status but MOTET_OK ends the run with that
- * status; slabs received before are whole. */
-typedef motet_status motet_ct_slab_fn(int64_t first, int64_t rows, const float *slices,
-                                      void *user);
-/* `options`, `slab` and `result` may be NULL. Slices are counted from first_row, values are per unit of
- * pitch. BAD_ARGUMENT names the option; OVER_BUDGET: not one row fits the context's host_memory;
- * NO_MEMORY, IO, BAD_DATA, CANCELLED; `result` is then untouched. */
+ * the volume, on the thread that called motet_ct_recon. Any status but MOTET_OK ends the run with
+ * that status; slabs received before are whole. */
+typedef motet_status motet_ct_slab_fn(int64_t first, int64_t rows, const float *slices, void *user);
+/* `options`, `slab` and `result` may be NULL. Slices are counted from first_row, values are per
+ * unit of pitch. BAD_ARGUMENT names the option; OVER_BUDGET: not one row fits the context's
+ * host_memory; NO_MEMORY, IO, BAD_DATA, CANCELLED; `result` is then untouched. */
 MOTET_API motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_options *options,
                                       motet_ct_slab_fn *slab, void *user,
                                       motet_ct_recon_result *result);
@@ -187,24 +189,26 @@ MOTET_API motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_
 typedef struct motet_ct_simulate_options {
     uint32_t size;
     int64_t views, rows, columns; /* defaults 180, 4, 128 */
-    int64_t flats, darks;         /* frames; defaults 10, 10; 0 is legal: no noise-free substitute is written */
-    double centre;                /* column of the rotation axis; default (columns - 1) / 2 */
-    double arc;                   /* degrees, both ends included; default 180 */
-    double counts;                /* mean counts of an open beam; 0: no noise. Default 20000 */
-    double pitch;                 /* mm; default 0.05 */
+    int64_t flats,
+        darks;     /* frames; defaults 10, 10; 0 is legal: no noise-free substitute is written */
+    double centre; /* column of the rotation axis; default (columns - 1) / 2 */
+    double arc;    /* degrees, both ends included; default 180 */
+    double counts; /* mean counts of an open beam; 0: no noise. Default 20000 */
+    double pitch;  /* mm; default 0.05 */
     uint64_t seed;
 } motet_ct_simulate_options;
 
 MOTET_API void motet_ct_simulate_options_init(motet_ct_simulate_options *options);
-/* Writes a DataExchange HDF5 scan of a Shepp-Logan head (exact chords of ellipses; the scale changes from row to row), as
- * uint16 counts with gain, dark current and Poisson noise (L. A. Shepp, B. F. Logan, IEEE Trans. Nucl.
- * Sci. 21(3):21, 1974). `options` may be NULL. BAD_ARGUMENT names the option; else as motet_store_create. */
+/* Writes a DataExchange HDF5 scan of a Shepp-Logan head (exact chords of ellipses; the scale
+ * changes from row to row), as uint16 counts with gain, dark current and Poisson noise (L. A.
+ * Shepp, B. F. Logan, IEEE Trans. Nucl. Sci. 21(3):21, 1974). `options` may be NULL. BAD_ARGUMENT
+ * names the option; else as motet_store_create. */
 MOTET_API motet_status motet_ct_simulate(motet_context *context,
-                                         const motet_ct_simulate_options *options,
-                                         const char *path, int overwrite);
+                                         const motet_ct_simulate_options *options, const char *path,
+                                         int overwrite);
 /* The same phantom as attenuation per mm on the grid of a reconstruction: the known answer.
- * volume (rows, ny, nx), sampled at voxel centres averaged over 4 x 4 points; voxel in mm. BAD_SHAPE;
- * BAD_ARGUMENT: an option, or a voxel that is not positive. */
+ * volume (rows, ny, nx), sampled at voxel centres averaged over 4 x 4 points; voxel in mm.
+ * BAD_SHAPE; BAD_ARGUMENT: an option, or a voxel that is not positive. */
 MOTET_API motet_status motet_ct_simulate_truth(motet_context *context,
                                                const motet_ct_simulate_options *options,
                                                double voxel, motet_array *volume);

@@ -9,10 +9,10 @@ extern "C" {
 #endif
 
 typedef struct motet_device_info {
-    char name[32];         /* as in --devices: "cpu", "cuda:0" */
-    char description[128]; /* "AMD EPYC, 2 threads, v4" */
-    int threads;           /* CPU: worker threads */
-    motet_isa isa;         /* CPU: the kernels in use */
+    char name[32];                      /* as in --devices: "cpu", "cuda:0" */
+    char description[128];              /* "AMD EPYC, 2 threads, v4" */
+    int threads;                        /* CPU: worker threads */
+    motet_isa isa;                      /* CPU: the kernels in use */
     uint64_t memory_total, memory_free; /* bytes */
 } motet_device_info;
 

@@ -29,14 +29,15 @@ typedef struct motet_store_info {
  * stack of its .tif/.tiff or .png pages in natural order (page2 before page10).
  * NOT_FOUND, IO; BAD_DATA: the file contradicts itself or is cut short; UNSUPPORTED: a kind of file
  * this build cannot read; NO_MEMORY. */
-MOTET_API motet_status motet_store_open(motet_context *context, const char *path,
-                                        const char *entry, motet_store **out);
+MOTET_API motet_status motet_store_open(motet_context *context, const char *path, const char *entry,
+                                        motet_store **out);
 
-/* Begins a new file. The format follows from the path's ending (.npy .npz .tif .tiff .h5 .hdf5 .nxs .mha
- * .mhd .png; an ending in '/' makes a folder of TIFF pages). It is written beside the path, as .motet-*.part, and
- * takes its place in motet_store_commit; only a process that is killed leaves that behind. EXISTS: the path exists and `overwrite` is 0. SAME_FILE is the business
- * of motet_store_check_distinct. `entry`: the path of an HDF5 dataset,
- * NULL: "/data"; the name of an NPZ member, NULL: "data". */
+/* Begins a new file. The format follows from the path's ending (.npy .npz .tif .tiff .h5 .hdf5 .nxs
+ * .mha .mhd .png; an ending in '/' makes a folder of TIFF pages). It is written beside the path, as
+ * .motet-*.part, and takes its place in motet_store_commit; only a process that is killed leaves
+ * that behind. EXISTS: the path exists and `overwrite` is 0. SAME_FILE is the business of
+ * motet_store_check_distinct. `entry`: the path of an HDF5 dataset, NULL: "/data"; the name of an
+ * NPZ member, NULL: "data". */
 MOTET_API motet_status motet_store_create(motet_context *context, const char *path,
                                           const char *entry, const motet_store_info *info,
                                           int overwrite, motet_store **out);
@@ -69,20 +70,23 @@ MOTET_API motet_status motet_store_add(motet_store *store, const char *entry,
                                        const motet_store_info *info, const void *data);
 
 /* Gives an entry a text attribute ("units" of "/exchange/theta"): HDF5; UNSUPPORTED elsewhere.
- * `entry` NULL: the one the file was begun with. EXISTS: it has that attribute. Before the commit. */
-MOTET_API motet_status motet_store_set_text(motet_store *store, const char *entry,
-                                            const char *name, const char *text);
+ * `entry` NULL: the one the file was begun with. EXISTS: it has that attribute. Before the commit.
+ */
+MOTET_API motet_status motet_store_set_text(motet_store *store, const char *entry, const char *name,
+                                            const char *text);
 
-/* All of a commit that can fail for want of room or rows: completes and syncs the file beside its path,
- * which must be free or to be overwritten. Of several files, prepare all before the first is committed;
- * only renames are then left. Nothing can be written after it. Failures as of motet_store_commit. */
+/* All of a commit that can fail for want of room or rows: completes and syncs the file beside its
+ * path, which must be free or to be overwritten. Of several files, prepare all before the first is
+ * committed; only renames are then left. Nothing can be written after it. Failures as of
+ * motet_store_commit. */
 MOTET_API motet_status motet_store_prepare(motet_store *store);
 
-/* Prepares if that has not been done, and renames into place; only then does the path exist. BAD_ARGUMENT: rows are missing; EXISTS:
- * something took the path meanwhile; IO. After a failure the path is as it was, but for one case: a
- * file that replaced another stays, whole, when only the sync of its folder failed. An MHD that replaces
- * another one takes a raw file of a name that is free (name.raw, name-1.raw, ...), and the one that the
- * former header named is removed last if it has such a name: header and numbers always agree. */
+/* Prepares if that has not been done, and renames into place; only then does the path exist.
+ * BAD_ARGUMENT: rows are missing; EXISTS: something took the path meanwhile; IO. After a failure
+ * the path is as it was, but for one case: a file that replaced another stays, whole, when only the
+ * sync of its folder failed. An MHD that replaces another one takes a raw file of a name that is
+ * free (name.raw, name-1.raw, ...), and the one that the former header named is removed last if it
+ * has such a name: header and numbers always agree. */
 MOTET_API motet_status motet_store_commit(motet_store *store);
 
 /* Closes; a file that was begun and not committed leaves nothing behind. NULL is legal. */

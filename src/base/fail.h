@@ -10,8 +10,7 @@
 
 #include <motet/context.h>
 
-#define fail(context, status, ...)                                                                 \
-    fail_at((context), (status), __FILE__, __LINE__, 0, __VA_ARGS__)
+#define fail(context, status, ...) fail_at((context), (status), __FILE__, __LINE__, 0, __VA_ARGS__)
 /* With errno or a device's own code; its text is appended for errno by the caller if wanted. */
 #define fail_native(context, status, native, ...)                                                  \
     fail_at((context), (status), __FILE__, __LINE__, (native), __VA_ARGS__)

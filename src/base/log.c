@@ -1,5 +1,5 @@
-/* Messages go out at once, on the thread that speaks; progress at most every 50 ms, so that engines may
- * report each row. */
+/* Messages go out at once, on the thread that speaks; progress at most every 50 ms, so that engines
+ * may report each row. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -42,7 +42,8 @@ void log_warning(motet_context *c, const char *component, const char *format, ..
     va_end(list);
     one_line(text);
     const int first = report_warning(c, text);
-    if (first && c->options.log) c->options.log(MOTET_LOG_WARNING, component, text, c->options.log_user);
+    if (first && c->options.log)
+        c->options.log(MOTET_LOG_WARNING, component, text, c->options.log_user);
 }
 
 log_phase log_phase_begin(motet_context *c, const char *name, int64_t total)

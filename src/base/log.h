@@ -19,7 +19,8 @@ typedef struct log_phase {
 } log_phase;
 
 log_phase log_phase_begin(motet_context *context, const char *name, int64_t total);
-/* MOTET_CANCELLED (with the error set) if the callback said stop or motet_context_cancel was called since the phase began. */
+/* MOTET_CANCELLED (with the error set) if the callback said stop or motet_context_cancel was called
+ * since the phase began. */
 motet_status log_phase_step(log_phase *phase, int64_t done);
 
 #endif

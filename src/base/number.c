@@ -1,6 +1,6 @@
-/* Numbers as text, independent of the locale and of the thread's rounding mode. Reading: digits × 10^e
- * in exact integers, rounded once. Printing: digits come from printf's exact decimal expansion; the
- * separator, whatever the locale made it, is skipped. */
+/* Numbers as text, independent of the locale and of the thread's rounding mode. Reading: digits ×
+ * 10^e in exact integers, rounded once. Printing: digits come from printf's exact decimal
+ * expansion; the separator, whatever the locale made it, is skipped. */
 #include "base/number.h"
 
 #include <math.h>
@@ -113,9 +113,9 @@ typedef struct format {
 } format;
 static const format binary64 = {53, -1074, 1023}, binary32 = {24, -149, 127};
 
-/* n × 2^exponent (a little more if `more`), rounded to nearest, ties to even: the bit pattern without
- * sign. A carry out of the significand moves on to the next exponent by itself, and at the top to
- * infinity. */
+/* n × 2^exponent (a little more if `more`), rounded to nearest, ties to even: the bit pattern
+ * without sign. A carry out of the significand moves on to the next exponent by itself, and at the
+ * top to infinity. */
 static uint64_t encode(const large *n, int exponent, int more, format f)
 {
     const int top = bits_of(n) + exponent - 1; /* exponent of the first bit */
@@ -327,10 +327,14 @@ static const char *compose(const decimal *d, int negative, char out[NUMBER_TEXT]
 
 static int special(double value, char out[NUMBER_TEXT])
 {
-    if (value != value) strcpy(out, "nan");
-    else if (isinf(value)) strcpy(out, value < 0 ? "-inf" : "inf");
-    else if (value == 0) strcpy(out, signbit(value) ? "-0" : "0");
-    else return 0;
+    if (value != value)
+        strcpy(out, "nan");
+    else if (isinf(value))
+        strcpy(out, value < 0 ? "-inf" : "inf");
+    else if (value == 0)
+        strcpy(out, signbit(value) ? "-0" : "0");
+    else
+        return 0;
     return 1;
 }
 

@@ -63,8 +63,10 @@ int report_warning(motet_context *c, const char *text)
     for (int i = 0; i < r->warning_count && !known; i++) known = !strcmp(r->warnings[i], text);
     if (!known) {
         char *copy = r->warning_count < WARNINGS ? mem_text(c, text) : NULL;
-        if (copy) r->warnings[r->warning_count++] = copy;
-        else r->further++;
+        if (copy)
+            r->warnings[r->warning_count++] = copy;
+        else
+            r->further++;
     }
     pthread_mutex_unlock(&c->lock);
     return !known;
@@ -141,10 +143,10 @@ static json_t *operations_json(const struct report *r)
     for (int64_t i = 0; rows && i < r->count; i++) {
         const operation *o = &r->operations[i];
         if (!o->calls) continue; /* begun but not finished, or failed */
-        json_t *row = json_pack("{s:s, s:I, s:I, s:I, s:o}", "name", o->name, "calls",
-                                (json_int_t)o->calls, "chunks", (json_int_t)o->chunks, "items",
-                                (json_int_t)o->items, "seconds",
-                                isfinite(o->seconds) ? json_real(o->seconds) : json_null());
+        json_t *row =
+            json_pack("{s:s, s:I, s:I, s:I, s:o}", "name", o->name, "calls", (json_int_t)o->calls,
+                      "chunks", (json_int_t)o->chunks, "items", (json_int_t)o->items, "seconds",
+                      isfinite(o->seconds) ? json_real(o->seconds) : json_null());
         if (json_array_append_new(rows, row)) {
             json_decref(rows);
             rows = NULL;

@@ -11,8 +11,8 @@ struct report;
 
 motet_status report_create(motet_context *context, struct report **out);
 void report_free(motet_context *context, struct report *report);
-/* Kept once, however often it is said, and up to a bound; the rest is counted. Answers 1 when it was
- * not kept before. */
+/* Kept once, however often it is said, and up to a bound; the rest is counted. Answers 1 when it
+ * was not kept before. */
 int report_warning(motet_context *context, const char *text);
 /* Makes the row of an operation, so that adding to it cannot fail once the work is done. */
 motet_status report_operation_begin(motet_context *context, const char *name);

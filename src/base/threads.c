@@ -1,5 +1,5 @@
-/* The pool: one lock for the queue of jobs, one atomic counter per job for its ranges. A worker takes
- * the lock twice per job (entering and leaving), never per range. */
+/* The pool: one lock for the queue of jobs, one atomic counter per job for its ranges. A worker
+ * takes the lock twice per job (entering and leaving), never per range. */
 #include "base/threads.h"
 
 #include <pthread.h>
@@ -162,8 +162,10 @@ void thread_pool_submit(thread_pool *pool, thread_job *job)
     job->inside = 0;
     job->following = NULL;
     pthread_mutex_lock(&pool->lock);
-    if (pool->first) pool->last->following = job;
-    else pool->first = job;
+    if (pool->first)
+        pool->last->following = job;
+    else
+        pool->first = job;
     pool->last = job;
     if (job->ranges < pool->idle) {
         for (int64_t i = 0; i < job->ranges; i++) pthread_cond_signal(&pool->work);

@@ -45,7 +45,8 @@ void thread_job_stop(thread_job *job);
 int thread_processors(void); /* that this process may run on: affinity and cgroup quota; >= 1 */
 
 /* Sets the default floating-point state and answers the former one, to be restored. Every public
- * function that computes does so: the caller's thread may round otherwise or flush small numbers. */
+ * function that computes does so: the caller's thread may round otherwise or flush small numbers.
+ */
 typedef struct thread_float_state {
     uint64_t control; /* MXCSR, FPCR */
 } thread_float_state;

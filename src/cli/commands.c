@@ -91,7 +91,8 @@ static const flag plan_flags[] = {
     {"weights", 0, FLAG_TEXT, 0, 0, 0, "LIST", "a list of numbers such as 1,2.5", "equal",
      "the devices' parts of the work, one number for each"},
     {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G",
-     "three quarters of what is free", "most memory on a device (K M G T); the CPU's is the host's"},
+     "three quarters of what is free",
+     "most memory on a device (K M G T); the CPU's is the host's"},
     {"host-memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G", NULL,
      "most memory on the host (K M G T)"},
     {"chunk", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen",
@@ -243,7 +244,8 @@ const command commands[] = {
      run_devices},
     {"plan",
      "print what an operation would take, without running it",
-     "Devices, shares, chunks and peak memory for sizes given by flags or by a scan, whose data are not "
+     "Devices, shares, chunks and peak memory for sizes given by flags or by a scan, whose data "
+     "are not "
      "read. A plan that does not fit is refused with the least memory that would do.",
      {{"ENGINE", "ct", 0, "ct"},
       {"OPERATION", "project, backproject, filter or recon", 0, "project|backproject|filter|recon"},
@@ -265,7 +267,8 @@ const command commands[] = {
      run_verify},
     {"bench",
      "measure speed and how it grows with threads",
-     "Each operation runs on one thread and on --threads (2 unless given), which take turns; the least "
+     "Each operation runs on one thread and on --threads (2 unless given), which take turns; the "
+     "least "
      "time of each counts, as whatever else the machine does only adds to it. Unless --isa says "
      "otherwise, the instruction sets v4 and v3 are measured where the processor has them. The "
      "sizes are such that one run takes long enough to show how threads share the work.",

@@ -73,8 +73,8 @@ static int dispatch(int argc, char **argv)
     return run(below, argc, argv, 3);
 }
 
-/* A standard stream that was closed would be the number of the next file opened, and what is printed
- * would go into that file. Opened for reading only, it still fails when written to. */
+/* A standard stream that was closed would be the number of the next file opened, and what is
+ * printed would go into that file. Opened for reading only, it still fails when written to. */
 static int occupy_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

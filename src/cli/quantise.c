@@ -11,7 +11,9 @@ void quantise_begin(quantiser *q, motet_type type, double low, double high)
 {
     const double highest = type == MOTET_U8 ? 255 : type == MOTET_U16 ? 65535 : 2147483647;
     /* A power of two that keeps the range and its inverse within double. */
-    const double unit = high * 0.5 - low * 0.5 > 0x1p1022 ? 0.5 : high - low < 0x1p-900 ? 0x1p600 : 1;
+    const double unit = high * 0.5 - low * 0.5 > 0x1p1022 ? 0.5
+                        : high - low < 0x1p-900           ? 0x1p600
+                                                          : 1;
     const double span = high * unit - low * unit;
     *q = (quantiser){.type = type, .low = low, .high = high, .highest = highest, .unit = unit};
     q->per_value = span > 0 ? highest / span : 0;

@@ -35,7 +35,7 @@ typedef struct finder {
     double energy;  /* E */
     log_phase phase;
     int64_t measured; /* rows, of all passes: the progress */
-    motet_status st; /* CANCELLED ends every loop */
+    motet_status st;  /* CANCELLED ends every loop */
 } finder;
 
 /* Once in each round of a loop that a scan can make long. 0: the rest does not matter any more. */

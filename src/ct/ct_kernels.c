@@ -3,9 +3,9 @@
 
 #include "ct/backproject.k.h"
 #include "ct/backproject_fast.h"
-#include "ct/normalise.k.h"
 #include "ct/filter.k.h"
 #include "ct/filter_fast.h"
+#include "ct/normalise.k.h"
 #include "ct/project.k.h"
 #include "ct/project_fast.h"
 

@@ -11,7 +11,6 @@
 #include "ct/directions.h"
 #include "kern/exact.h"
 
-
 /* Bounds that keep whole columns below 2^40 and float32 places useful. */
 static const double greatest_size = 1073741824.0; /* voxels or columns along an axis */
 static const double greatest_ratio = 1024.0;      /* voxel / pitch, or its inverse */

@@ -60,11 +60,11 @@ static motet_status take_devices(planning *p, const motet_plan_options *o)
     for (int i = 0; i < count; i++) p->weights.weight[i] = o->devices ? o->devices[i].weight : 1;
     for (int i = 0; o->devices && i < count; i++) {
         const motet_plan_device *d = &o->devices[i];
-        p->device[i] = (rt_plan_device){
-            .name = d->name ? d->name : "a device",
-            .host_visible = d->host_visible,
-            .free = d->memory_free < 0 ? RT_UNKNOWN : d->memory_free,
-            .budget = d->budget > INT64_MAX ? INT64_MAX : (int64_t)d->budget};
+        p->device[i] =
+            (rt_plan_device){.name = d->name ? d->name : "a device",
+                             .host_visible = d->host_visible,
+                             .free = d->memory_free < 0 ? RT_UNKNOWN : d->memory_free,
+                             .budget = d->budget > INT64_MAX ? INT64_MAX : (int64_t)d->budget};
     }
     return MOTET_OK;
 }

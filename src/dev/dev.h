@@ -3,8 +3,9 @@
  * Rules. Every entry that can fail answers a status. None waits, but for `doze`, which sleeps at
  * most as long as it is told, and `close`, which lets running commands end. Clean-up entries never
  * fail. A stream executes its commands in order; streams are ordered among each other by events
- * only. A launch names the ranges it reads and writes, for the simulator and the budget. Entries may
- * be called from several threads at once; one stream or event belongs to one thread at a time. */
+ * only. A launch names the ranges it reads and writes, for the simulator and the budget. Entries
+ * may be called from several threads at once; one stream or event belongs to one thread at a time.
+ */
 #ifndef MOTET_DEV_DEV_H
 #define MOTET_DEV_DEV_H
 
@@ -17,7 +18,8 @@ typedef struct dev dev;               /* an opened device */
 typedef struct dev_stream dev_stream; /* commands in order */
 typedef struct dev_event dev_event;   /* a point in a stream */
 typedef struct dev_memory {
-    void *data;     /* where the device's kernels find it; host-visible for HOST, PINNED and on the cpu */
+    void *
+        data; /* where the device's kernels find it; host-visible for HOST, PINNED and on the cpu */
     size_t bytes;
     uint64_t epoch; /* of the device when it was made; use after a reopen is an error */
 } dev_memory;
@@ -25,7 +27,8 @@ typedef struct dev_memory {
 typedef enum dev_memory_kind { DEV_DEVICE, DEV_PINNED, DEV_HOST } dev_memory_kind;
 typedef enum dev_health { DEV_HEALTH_OK, DEV_HEALTH_LOST, DEV_HEALTH_GONE } dev_health;
 
-/* A range of memory, or `rows` ranges of `bytes` bytes that begin `pitch` bytes apart (0 rows: one). */
+/* A range of memory, or `rows` ranges of `bytes` bytes that begin `pitch` bytes apart (0 rows:
+ * one). */
 typedef struct dev_access {
     const void *data;
     size_t bytes;
@@ -44,9 +47,9 @@ typedef struct dev_launch {
     const k_kernel *kernel;
     const void *args; /* kernel->args_bytes bytes, copied */
     int64_t items;
-    int64_t grain;    /* items that a worker should take at once; 0: chosen, */
-    int64_t batch;    /* as a multiple of this; 0: 1 */
-    k_scratch scratch; /* private to each worker */
+    int64_t grain;            /* items that a worker should take at once; 0: chosen, */
+    int64_t batch;            /* as a multiple of this; 0: 1 */
+    k_scratch scratch;        /* private to each worker */
     const dev_access *access; /* ranges read and written; copied */
     int accesses;
 } dev_launch;
@@ -58,19 +61,21 @@ typedef struct dev_table {
     void (*close)(dev *device);
     motet_status (*info)(dev *device, motet_device_info *out);
     motet_status (*alloc)(dev *device, dev_memory_kind kind, size_t bytes, dev_memory *out);
-    /* Legal after a close, too, until `end`, for what a command that hangs kept from being released: a
-     * back end whose devices may hang keeps each `dev` so long. */
+    /* Legal after a close, too, until `end`, for what a command that hangs kept from being
+     * released: a back end whose devices may hang keeps each `dev` so long. */
     void (*release)(dev *device, dev_memory *memory);
     motet_status (*stream_create)(dev *device, dev_stream **out);
     void (*stream_free)(dev_stream *stream); /* drops it, too */
     /* Commands that have not begun never will, where the device can take them back; a running one
      * ends, perhaps cut short. Events recorded in the stream become ready then. */
     void (*stream_drop)(dev_stream *stream);
-    motet_status (*stream_poll)(dev_stream *stream); /* OK when all its commands have ended, or BUSY */
+    motet_status (*stream_poll)(
+        dev_stream *stream); /* OK when all its commands have ended, or BUSY */
     motet_status (*event_create)(dev *device, dev_event **out);
     void (*event_free)(dev_event *event); /* legal at any time */
     motet_status (*event_record)(dev_stream *stream, dev_event *event);
-    /* OK when the latest record was reached (or there was none), BUSY, or the error of the stream. */
+    /* OK when the latest record was reached (or there was none), BUSY, or the error of the stream.
+     */
     motet_status (*event_poll)(dev_event *event);
     motet_status (*stream_wait)(dev_stream *stream, dev_event *event);
     motet_status (*copy)(dev_stream *stream, void *to, const void *from, size_t bytes);
@@ -78,21 +83,24 @@ typedef struct dev_table {
     motet_status (*fill)(dev_stream *stream, void *to, unsigned char byte, size_t bytes);
     motet_status (*launch)(dev_stream *stream, const dev_launch *launch);
     dev_health (*health)(dev *device);
-    /* Counts events reached and streams that ran empty. Sleeping takes the count read before polling, so that what happens
-     * between the two is not slept through: seen = progress(d); poll...; doze(d, seen, ns). */
+    /* Counts events reached and streams that ran empty. Sleeping takes the count read before
+     * polling, so that what happens between the two is not slept through: seen = progress(d);
+     * poll...; doze(d, seen, ns). */
     uint64_t (*progress)(dev *device);
     void (*doze)(dev *device, uint64_t seen, int64_t nanoseconds);
     /* Items computed by each thread since the device was opened, at most `room` of them; answers
      * how many threads there are (0: the device does not tell). */
     int (*share)(dev *device, int64_t *items, int room);
-    /* From now on the streams of `device` may copy from and to the memory of `other`, a device of the
-     * same back end. DECLINED: they cannot, the way goes through the host. */
+    /* From now on the streams of `device` may copy from and to the memory of `other`, a device of
+     * the same back end. DECLINED: they cannot, the way goes through the host. */
     motet_status (*peer)(dev *device, dev *other);
-    /* For checks; neither fails, both may do nothing. `memory_name` says what memory is for; the text lives
-     * as long. `host_access`: the caller now reads or writes host memory that commands use, too. */
+    /* For checks; neither fails, both may do nothing. `memory_name` says what memory is for; the
+     * text lives as long. `host_access`: the caller now reads or writes host memory that commands
+     * use, too. */
     void (*memory_name)(dev *device, const dev_memory *memory, const char *text);
     void (*host_access)(dev *device, const void *data, size_t bytes, int writes);
-    /* Once for a context, when all its devices are closed: gives back what the back end kept for it. */
+    /* Once for a context, when all its devices are closed: gives back what the back end kept for
+     * it. */
     void (*end)(motet_context *context);
 } dev_table;
 

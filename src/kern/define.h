@@ -1,6 +1,6 @@
-/* Turns item functions into what kernel.h declares; included by the *_kernels.c of an engine, which is compiled once
- * per instruction set with -DK_ISA=base|v3|v4, and by nvcc, where each item function becomes a
- * grid-stride entry point.
+/* Turns item functions into what kernel.h declares; included by the *_kernels.c of an engine, which
+ * is compiled once per instruction set with -DK_ISA=base|v3|v4, and by nvcc, where each item
+ * function becomes a grid-stride entry point.
  *
  *     K_DEFINE(name)              plain = fast = the loop over name_item
  *     K_DEFINE_FAST(name, range)  fast = range(const name_args *, begin, end, scratch) */
@@ -10,7 +10,7 @@
 #include "kern/k.h"
 
 #define K_JOIN_(a, b) a##b
-#define K_JOIN(a, b) K_JOIN_(a, b)
+#define K_JOIN(a, b)  K_JOIN_(a, b)
 
 #ifdef __CUDACC__
 #define K_DEFINE(name)                                                                             \

@@ -1,12 +1,12 @@
-/* A fixed mix of exact arithmetic. Its bits are known; a device whose kernels or units go wrong gives
- * others. Each item walks its own seed through division, square root, fused multiply-add and
+/* A fixed mix of exact arithmetic. Its bits are known; a device whose kernels or units go wrong
+ * gives others. Each item walks its own seed through division, square root, fused multiply-add and
  * integer steps in both precisions, subnormals included. */
 #ifndef MOTET_KERN_HEALTH_K_H
 #define MOTET_KERN_HEALTH_K_H
 
 #include "kern/k.h"
 
-#define K_HEALTH_ITEMS 512
+#define K_HEALTH_ITEMS    512
 #define K_HEALTH_EXPECTED 0x69f7acc58b1a0a2eull
 
 typedef struct k_health_args {

@@ -1,7 +1,8 @@
 /* What kernels may use: + - * / sqrt fma, comparisons, integers and the helpers below. The same
  * source compiles as C11 and as CUDA C and gives the same bits (exact.h has the functions).
  *
- * Why no fminf, no casts, no libm: signed zeros differ, out-of-range casts differ, libm's differ. */
+ * Why no fminf, no casts, no libm: signed zeros differ, out-of-range casts differ, libm's differ.
+ */
 #ifndef MOTET_KERN_K_H
 #define MOTET_KERN_K_H
 
@@ -9,10 +10,10 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
-#define K_FN static __host__ __device__ __forceinline__
+#define K_FN       static __host__ __device__ __forceinline__
 #define K_RESTRICT __restrict__
 #else
-#define K_FN static inline __attribute__((always_inline, unused))
+#define K_FN       static inline __attribute__((always_inline, unused))
 #define K_RESTRICT restrict
 #include <float.h>
 #if defined(__FAST_MATH__)

@@ -1,19 +1,20 @@
 /* Kernels: one item function each, written once, compiled for every instruction set and for CUDA.
  *
- *     backproject.k.h     K_FN void ct_backproject_item(const ct_backproject_args *a, int64_t i, void *scratch)
- *     kernel_list.h       K_KERNEL(ct_backproject)
- *     ct_kernels.c        #include "kern/define.h", the .k.h files, K_DEFINE(ct_backproject)
+ *     backproject.k.h     K_FN void ct_backproject_item(const ct_backproject_args *a, int64_t i,
+ * void *scratch) kernel_list.h       K_KERNEL(ct_backproject) ct_kernels.c        #include
+ * "kern/define.h", the .k.h files, K_DEFINE(ct_backproject)
  *
  * `plain` is the loop over the item function: the oracle. `fast` may be a tuned range with the same
- * bits; where there is none it is the same function. Items are independent: each writes its own place. */
+ * bits; where there is none it is the same function. Items are independent: each writes its own
+ * place. */
 #ifndef MOTET_KERN_KERNEL_H
 #define MOTET_KERN_KERNEL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Items [begin, end); `scratch` is private to the caller, of the bytes that the launch named for its form,
- * 64-byte aligned, with any contents. */
+/* Items [begin, end); `scratch` is private to the caller, of the bytes that the launch named for
+ * its form, 64-byte aligned, with any contents. */
 typedef void k_range_fn(const void *args, int64_t begin, int64_t end, void *scratch);
 
 #if defined(__x86_64__)

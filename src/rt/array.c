@@ -53,8 +53,10 @@ static motet_status describe(motet_context *c, motet_type type, int axes, const 
         if (shape[i] < 0)
             return fail(c, MOTET_BAD_ARGUMENT, "size of axis %d is %lld, expected at least 0", i,
                         (long long)shape[i]);
-        if (shape[i] == 0) empty = 1;
-        else if (__builtin_mul_overflow(extent, shape[i], &extent)) beyond = 1;
+        if (shape[i] == 0)
+            empty = 1;
+        else if (__builtin_mul_overflow(extent, shape[i], &extent))
+            beyond = 1;
     }
     size_t bytes;
     if (beyond || !mem_product(extent, element, &bytes))

@@ -18,9 +18,9 @@ typedef struct rt_device {
     dev *device;
     motet_device_info info;     /* as it was when the device was opened */
     atomic_int_fast64_t chunks; /* done since the last reset of the report */
-    int64_t *baseline;          /* items of each thread at that reset; guarded by the context's lock */
-    atomic_int lost;            /* no run uses it any more */
-    char reason[160];           /* of that; guarded, as `kept` is, by the context's lock */
+    int64_t *baseline; /* items of each thread at that reset; guarded by the context's lock */
+    atomic_int lost;   /* no run uses it any more */
+    char reason[160];  /* of that; guarded, as `kept` is, by the context's lock */
     rt_kept *kept;
 } rt_device;
 

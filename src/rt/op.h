@@ -1,9 +1,9 @@
 /* An operation: outputs × inputs → bytes per row, a kernel, a commit; described by data.
  *
- * The work is a box of up to RT_AXES axes, cut by the runtime into chunks. A port names an array and
- * says which of its axes follow which axis of the box (`cut`), whether it is streamed in ascending
- * blocks, and how it is used. The engine's `enqueue` gets one chunk with pointers already resolved,
- * puts kernels on the queue and returns; it never waits and knows no devices.
+ * The work is a box of up to RT_AXES axes, cut by the runtime into chunks. A port names an array
+ * and says which of its axes follow which axis of the box (`cut`), whether it is streamed in
+ * ascending blocks, and how it is used. The engine's `enqueue` gets one chunk with pointers already
+ * resolved, puts kernels on the queue and returns; it never waits and knows no devices.
  *
  * What the engine promises: the same bits however the box and the stream are cut. So an element of
  * an output is computed by the chunk that owns it alone, and a streamed sum is continued from block
@@ -26,10 +26,11 @@ typedef struct rt_port {
     const char *name;         /* for messages: "sinogram" */
     const motet_array *array; /* NULL: the port is not used */
     /* RT_WRITE promises to write every element of its part; reads of it before that are undefined.
-     * Written ports are cut by every axis of the box, and neither streamed nor haloed. An array that
-     * is read and written by two ports is read as it was before the operation. */
+     * Written ports are cut by every axis of the box, and neither streamed nor haloed. An array
+     * that is read and written by two ports is read as it was before the operation. */
     rt_access access;
-    int cut[RT_AXES]; /* box axis i cuts array axis cut[i]; RT_WHOLE: not cut by it. Say all `axes` */
+    int cut[RT_AXES]; /* box axis i cuts array axis cut[i]; RT_WHOLE: not cut by it. Say all `axes`
+                       */
     int streamed;     /* 1: axis `stream_axis` arrives in blocks, ascending */
     int stream_axis;
     int64_t halo; /* rows more on each side, along cut[0]; none beyond the array's ends */
@@ -58,8 +59,8 @@ typedef struct rt_op {
     int64_t grain[RT_AXES];  /* a chunk is a multiple of it (the last may be shorter); 0: 1 */
     int64_t stream_extent;   /* 0: nothing is streamed; each chunk is then enqueued once */
     int64_t stream_block;    /* a block is a multiple of it; 0: 1 */
-    int64_t shard_rows;      /* fewest rows worth another device, when they are up to 100 bytes wide; of
-                                wider ones, as many more. 0: any */
+    int64_t shard_rows; /* fewest rows worth another device, when they are up to 100 bytes wide; of
+                           wider ones, as many more. 0: any */
     rt_port port[RT_PORTS];
     int64_t batch;     /* items that a kernel's fast range does best together; 0: 1 */
     k_scratch scratch; /* the most that a kernel of it needs for each worker */
@@ -75,8 +76,8 @@ motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void
  * written ports share memory. Arrays without data (sizes only, for plans) are fine. */
 motet_status rt_op_check(motet_context *context, const rt_op *op);
 int rt_ports_overlap(const rt_port *a, const rt_port *b); /* both with arrays */
-/* 1 if the port is written by way of a private copy. A direct array that another port reads gets one
- * all the same: else what is read would depend on what is written already. */
+/* 1 if the port is written by way of a private copy. A direct array that another port reads gets
+ * one all the same: else what is read would depend on what is written already. */
 int rt_port_private(const rt_op *op, int port);
 
 /* Runs it and waits: all or nothing for the arrays it writes (but see MOTET_WRITE_DIRECT). Empty

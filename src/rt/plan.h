@@ -89,7 +89,7 @@ typedef struct rt_share {
     int64_t fixed_bytes, chunk_bytes, block_bytes; /* all 0 where arrays are used in place */
     int64_t peak_bytes;                            /* on the device, what was reserved included */
     int64_t staging_bytes; /* on the host: page-locked, or the scratch of a host's own workers */
-    int64_t limit;                                 /* most bytes on the device; INT64_MAX: none */
+    int64_t limit;         /* most bytes on the device; INT64_MAX: none */
 } rt_share;
 
 typedef struct rt_plan {

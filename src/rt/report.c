@@ -42,8 +42,8 @@ static json_t *device_json(motet_context *c, const rt_device *one)
     pthread_mutex_unlock(&c->lock);
     return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s?, s:o}", "name", one->info.name, "description",
                      one->info.description, "isa", motet_isa_text(one->info.isa), "threads",
-                     one->info.threads, "chunks", (json_int_t)atomic_load(&one->chunks),
-                     "lost", atomic_load(&one->lost) ? reason : NULL, "items_per_thread", items);
+                     one->info.threads, "chunks", (json_int_t)atomic_load(&one->chunks), "lost",
+                     atomic_load(&one->lost) ? reason : NULL, "items_per_thread", items);
 }
 
 motet_status motet_context_report(motet_context *c, char **json)

@@ -4,12 +4,5 @@
 #include <stddef.h>
 
 const store_format *const store_formats[] = {
-    &store_npy,
-    &store_npz,
-    &store_hdf5,
-    &store_png,
-    &store_tiff,
-    &store_stack,
-    &store_mha,
-    NULL,
+    &store_npy, &store_npz, &store_hdf5, &store_png, &store_tiff, &store_stack, &store_mha, NULL,
 };

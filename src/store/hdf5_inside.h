@@ -52,7 +52,8 @@ motet_status hdf5_fail_at(hdf5_file *file, motet_status status, int reason, cons
 /* A handle without a file; hdf5_file_free closes whatever it holds by then. */
 motet_status hdf5_file_new(const hdf5_source *source, hdf5_file **out);
 void hdf5_file_free(hdf5_file *file);
-/* 1 if memory for opening a file is there: libhdf5 1.10.8 writes to where it got none (H5AC_create). */
+/* 1 if memory for opening a file is there: libhdf5 1.10.8 writes to where it got none
+ * (H5AC_create). */
 int hdf5_has_room(void);
 /* Property list of file access that reaches the source and nothing else; negative on failure. */
 hid_t hdf5_access(hdf5_file *file);

@@ -8,8 +8,8 @@ enum {
     CHUNK_BYTES = 1 << 30, /* the largest chunk accepted: HDF5 holds whole chunks */
     CACHE_LEAST = 1 << 20, /* of chunks, HDF5's own default */
     CACHE_MOST = 1 << 28,
-    MOST_OF_ONE = 1 << 16, /* bytes of values that a byte of the file may stand for: chunks that were
-                              never written and packed ones are smaller than what they say */
+    MOST_OF_ONE = 1 << 16, /* bytes of values that a byte of the file may stand for: chunks that
+                              were never written and packed ones are smaller than what they say */
     SIEVE = 1 << 13, /* read at least, around each run; HDF5's own 64 KiB would read whole frames
                         where a few lines of each are asked for */
 };

@@ -40,7 +40,8 @@ static motet_status make(failing *f, motet_context **c)
     return motet_context_create(&o, c);
 }
 
-/* Whichever allocation fails, making a context answers NO_MEMORY, writes nothing and leaks nothing. */
+/* Whichever allocation fails, making a context answers NO_MEMORY, writes nothing and leaks nothing.
+ */
 static void making_a_context_survives_every_failure(void **state)
 {
     (void)state;
@@ -140,7 +141,8 @@ static void operations_survive_every_failure(void **state)
                     assert_true(strlen(e.message) > 0);
                     assert_ok(c, motet_array_digest(y, after));
                     assert_string_equal(after, before);
-                    /* The report may have got its row and the name in it, the device its scratch. */
+                    /* The report may have got its row and the name in it, the device its scratch.
+                     */
                     assert_true(f.blocks <= blocks + 3);
                     assert_ok(c, scenarios[n](c, x, w, y));
                 } else {

@@ -1,5 +1,5 @@
-/* Every function of src/kern's exact arithmetic, with the type of its arguments a, b (F float32, D float64, U
- * uint64) and its result as 64 bits. No include guard: each includer says what X means.
+/* Every function of src/kern's exact arithmetic, with the type of its arguments a, b (F float32, D
+ * float64, U uint64) and its result as 64 bits. No include guard: each includer says what X means.
  * X(name, kind, result) */
 X(out, F, OF(k_out(a)))
 X(rint, F, OF(k_rintf(a)))

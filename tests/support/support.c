@@ -43,7 +43,7 @@ motet_context *test_context(void)
 }
 
 typedef struct failing {
-    motet_context *context; /* the key; set once the context exists */
+    motet_context *context;        /* the key; set once the context exists */
     atomic_int_fast64_t countdown; /* 0: never */
     int forever;
     atomic_int failed;
@@ -59,8 +59,10 @@ static void *failing_allocate(size_t bytes, void *user)
         const int64_t now = atomic_fetch_sub(&f->countdown, 1);
         if (now == 1 || (now < 1 && f->forever)) {
             atomic_store(&f->failed, 1);
-            if (f->forever) atomic_store(&f->countdown, 1);
-            else atomic_store(&f->countdown, 0);
+            if (f->forever)
+                atomic_store(&f->countdown, 1);
+            else
+                atomic_store(&f->countdown, 0);
             return NULL;
         }
     }
@@ -144,8 +146,10 @@ static void remove_tree(const char *path)
             char below[1024];
             snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
             struct stat status;
-            if (!lstat(below, &status) && S_ISDIR(status.st_mode)) remove_tree(below);
-            else unlink(below);
+            if (!lstat(below, &status) && S_ISDIR(status.st_mode))
+                remove_tree(below);
+            else
+                unlink(below);
         }
         closedir(directory);
     }
@@ -195,6 +199,7 @@ const char *test_data(const char *relative)
 void test_need_data(const char *relative)
 {
     if (test_data(relative)) return;
-    printf("skipped: %s/%s is absent (MOTET_TEST_DATA names the folder)\n", data_folder(), relative);
+    printf("skipped: %s/%s is absent (MOTET_TEST_DATA names the folder)\n", data_folder(),
+           relative);
     exit(77);
 }

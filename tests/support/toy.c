@@ -68,7 +68,8 @@ static void update(const void *p, int64_t begin, int64_t end, void *scratch)
 }
 
 #if defined(__x86_64__)
-#define KERNEL(f) static const k_kernel f##_kernel = {"toy." #f, &toy_args_bytes, {f, f, f}, {f, f, f}};
+#define KERNEL(f)                                                                                  \
+    static const k_kernel f##_kernel = {"toy." #f, &toy_args_bytes, {f, f, f}, {f, f, f}};
 #else
 #define KERNEL(f) static const k_kernel f##_kernel = {"toy." #f, &toy_args_bytes, {f}, {f}};
 #endif

@@ -7,8 +7,8 @@
 #include "rt/run.h"
 #include "support/support.h"
 
-/* smooth[i][j] = ((x[i-2][j] + x[i-1][j]) + x[i][j]) + x[i+1][j]) + x[i+2][j], rows outside left out.
- * The box is [rows][columns], x has a halo of 2 rows. */
+/* smooth[i][j] = ((x[i-2][j] + x[i-1][j]) + x[i][j]) + x[i+1][j]) + x[i+2][j], rows outside left
+ * out. The box is [rows][columns], x has a halo of 2 rows. */
 rt_op toy_smooth(const motet_array *x, const motet_array *smooth);
 
 /* sum[i][j] = w[0][i] x[0][j] + w[1][i] x[1][j] + ..., in ascending order, in float32: the box is

@@ -141,8 +141,9 @@ static int share(dev *device, int64_t *items, int room)
 /* There is one cpu device, and its memory is the host's. */
 static motet_status peer(dev *device, dev *other)
 {
-    return device == other ? MOTET_OK
-                           : fail(device->context, MOTET_DECLINED, "cpu: no other device is its peer");
+    return device == other
+               ? MOTET_OK
+               : fail(device->context, MOTET_DECLINED, "cpu: no other device is its peer");
 }
 
 static void memory_name(dev *device, const dev_memory *memory, const char *text)

@@ -32,7 +32,7 @@ typedef struct cpu_device {
     uint64_t progress; /* events reached and streams run empty */
     int dozers;
     dev_stream *streams;
-    cpu_scratch *scratch; /* the largest so far */
+    cpu_scratch *scratch;          /* the largest so far */
     struct command *dead_commands; /* ended, not yet given back */
     dev_stream *dead_streams;
 } cpu_device;

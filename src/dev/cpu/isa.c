@@ -9,10 +9,11 @@
 #include <cpuid.h>
 
 enum {
-    V2_1C = 1 << 0 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23, /* SSE3 SSSE3 CX16 SSE4 POPCNT */
-    V3_1C = 1 << 12 | 1 << 22 | 1 << 27 | 1 << 28 | 1 << 29,         /* FMA MOVBE OSXSAVE AVX F16C */
-    V3_7B = 1 << 3 | 1 << 5 | 1 << 8,                                /* BMI1 AVX2 BMI2 */
-    EXTENDED_C = 1 << 0 | 1 << 5,                                    /* LAHF LZCNT */
+    V2_1C =
+        1 << 0 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23, /* SSE3 SSSE3 CX16 SSE4 POPCNT */
+    V3_1C = 1 << 12 | 1 << 22 | 1 << 27 | 1 << 28 | 1 << 29,     /* FMA MOVBE OSXSAVE AVX F16C */
+    V3_7B = 1 << 3 | 1 << 5 | 1 << 8,                            /* BMI1 AVX2 BMI2 */
+    EXTENDED_C = 1 << 0 | 1 << 5,                                /* LAHF LZCNT */
     STATE_AVX = 1 << 1 | 1 << 2,
     STATE_AVX512 = STATE_AVX | 1 << 5 | 1 << 6 | 1 << 7
 };

@@ -1,8 +1,9 @@
 /* Streams and events on a pool of threads.
  *
- * A stream is a list of commands. Its head, if it is work (launch, copy, fill), is a job of the pool;
- * a record or a wait is settled right here, under the device's lock, whenever something changed.
- * So workers of one pool serve the heads of all streams, and nobody ever waits for anybody.
+ * A stream is a list of commands. Its head, if it is work (launch, copy, fill), is a job of the
+ * pool; a record or a wait is settled right here, under the device's lock, whenever something
+ * changed. So workers of one pool serve the heads of all streams, and nobody ever waits for
+ * anybody.
  *
  * Workers never call the allocator: what has ended goes to a list that the callers' next poll or
  * clean-up sweeps. So once an event is seen ready, nothing of the commands before it is held. */
@@ -17,7 +18,7 @@ enum { LINE = 64, COPY_RANGE = 1 << 20 /* bytes that a worker moves at once */ }
 
 struct dev_event {
     cpu_device *device;
-    int users;                 /* the owner and the commands that name it */
+    int users;                  /* the owner and the commands that name it */
     uint64_t recorded, reached; /* serial numbers of its records */
 };
 
@@ -160,8 +161,10 @@ static void move_work(void *user, int worker, int64_t begin, int64_t end)
     const command *k = user;
     const size_t from = (size_t)begin * COPY_RANGE;
     const size_t until = (size_t)end * COPY_RANGE < k->bytes ? (size_t)end * COPY_RANGE : k->bytes;
-    if (k->kind == COPY) memcpy(k->to + from, k->from + from, until - from);
-    else memset(k->to + from, k->byte, until - from);
+    if (k->kind == COPY)
+        memcpy(k->to + from, k->from + from, until - from);
+    else
+        memset(k->to + from, k->byte, until - from);
 }
 
 /* Items are rows. */
@@ -193,8 +196,10 @@ static command *command_new(dev_stream *s, command_kind kind, size_t extra)
 /* Appends; the device's lock is held. */
 static void append(dev_stream *s, command *k)
 {
-    if (s->last) s->last->following = k;
-    else s->first = k;
+    if (s->last)
+        s->last->following = k;
+    else
+        s->first = k;
     s->last = k;
 }
 
@@ -381,7 +386,8 @@ static cpu_scratch *scratch_take(cpu_device *d, size_t bytes)
     if (__builtin_add_overflow(bytes, LINE - 1, &each)) return NULL;
     each = each / LINE * LINE;
     if (each < 2 * had) each = 2 * had;
-    if (!mem_product(d->threads, each, &all) || __builtin_add_overflow(all, LINE, &all)) return NULL;
+    if (!mem_product(d->threads, each, &all) || __builtin_add_overflow(all, LINE, &all))
+        return NULL;
     s = mem_alloc(c, all);
     if (!s) return NULL;
     *s = (cpu_scratch){.users = 2, .bytes = each};
@@ -407,13 +413,18 @@ motet_status cpu_launch(dev_stream *s, const dev_launch *l)
         k->scratch = scratch_take(d, l->scratch.fast);
         if (!k->scratch) {
             mem_free(c, k);
-            return fail(c, MOTET_NO_MEMORY, "cpu: %s needs %zu bytes of scratch for each of %d threads",
+            return fail(c, MOTET_NO_MEMORY,
+                        "cpu: %s needs %zu bytes of scratch for each of %d threads",
                         l->kernel->name, l->scratch.fast, d->threads);
         }
     }
     k->range = l->kernel->fast[d->isa];
-    k->job = (thread_job){
-        .work = launch_work, .done = done, .user = k, .items = l->items, .grain = l->grain, .batch = l->batch};
+    k->job = (thread_job){.work = launch_work,
+                          .done = done,
+                          .user = k,
+                          .items = l->items,
+                          .grain = l->grain,
+                          .batch = l->batch};
     enqueue(k);
     return MOTET_OK;
 }
@@ -439,7 +450,8 @@ void cpu_doze(dev *device, uint64_t seen, int64_t nanoseconds)
     until.tv_nsec = sum % 1000000000;
     pthread_mutex_lock(&d->lock);
     d->dozers++;
-    while (d->progress == seen && !pthread_cond_timedwait(&d->progressed, &d->lock, &until)) {}
+    while (d->progress == seen && !pthread_cond_timedwait(&d->progressed, &d->lock, &until)) {
+    }
     d->dozers--;
     pthread_mutex_unlock(&d->lock);
 }

@@ -95,7 +95,8 @@ static void the_last_failure_is_recorded(void **state)
     motet_error e;
     motet_context_error(c, &e);
     assert_int_equal(e.status, MOTET_OK);
-    assert_int_equal(refuse(c, MOTET_BAD_DATA, "name is \"a\nb\x1b\", expected %d", 3), MOTET_BAD_DATA);
+    assert_int_equal(refuse(c, MOTET_BAD_DATA, "name is \"a\nb\x1b\", expected %d", 3),
+                     MOTET_BAD_DATA);
     motet_context_error(c, &e);
     assert_int_equal(e.status, MOTET_BAD_DATA);
     assert_string_equal(e.message, "name is \"a?b?\", expected 3");
@@ -124,8 +125,11 @@ static void system_errors_are_mapped(void **state)
     static const struct {
         int number;
         motet_status status;
-    } cases[] = {{ENOENT, MOTET_NOT_FOUND}, {EEXIST, MOTET_EXISTS}, {ENOMEM, MOTET_NO_MEMORY},
-                 {ENOSPC, MOTET_IO}, {EACCES, MOTET_IO}};
+    } cases[] = {{ENOENT, MOTET_NOT_FOUND},
+                 {EEXIST, MOTET_EXISTS},
+                 {ENOMEM, MOTET_NO_MEMORY},
+                 {ENOSPC, MOTET_IO},
+                 {EACCES, MOTET_IO}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(fail_errno_at(c, cases[i].number, "here.c", 1, "a/b: opening"),
                          cases[i].status);
@@ -165,7 +169,8 @@ static motet_context *watched_context(watched *w)
     return c;
 }
 
-/* However often a phase steps, the callback comes every 50 ms of the context's clock, and at the end. */
+/* However often a phase steps, the callback comes every 50 ms of the context's clock, and at the
+ * end. */
 static void progress_is_rate_limited(void **state)
 {
     (void)state;
@@ -189,7 +194,8 @@ static void progress_is_rate_limited(void **state)
     motet_context_free(c);
 }
 
-/* A callback that says stop, and a cancel from anywhere, end the phase; the next one is not touched. */
+/* A callback that says stop, and a cancel from anywhere, end the phase; the next one is not
+ * touched. */
 static void stopping_ends_the_phase_alone(void **state)
 {
     (void)state;
@@ -249,11 +255,13 @@ static void records_are_whole_across_threads(void **state)
     (void)state;
     motet_context *c = test_context();
     pthread_t threads[4];
-    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, fail_often, c), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, fail_often, c), 0);
     for (int i = 0; i < 2000; i++) {
         motet_error e;
         motet_context_error(c, &e);
-        assert_true(e.status == MOTET_OK || (e.status == MOTET_IO && strstr(e.message, " of 2000")));
+        assert_true(e.status == MOTET_OK ||
+                    (e.status == MOTET_IO && strstr(e.message, " of 2000")));
     }
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     motet_context_free(c);
@@ -263,7 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bad_options_are_refused),
                                        cmocka_unit_test(messages_are_one_printable_line),
-        cmocka_unit_test(a_failed_creation_is_explained),
+                                       cmocka_unit_test(a_failed_creation_is_explained),
                                        cmocka_unit_test(the_last_failure_is_recorded),
                                        cmocka_unit_test(system_errors_are_mapped),
                                        cmocka_unit_test(progress_is_rate_limited),

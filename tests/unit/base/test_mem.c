@@ -160,10 +160,9 @@ static void growing_keeps_contents(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_are_aligned_and_sizes_come_back),
-                                       cmocka_unit_test(the_account_is_exact),
-                                       cmocka_unit_test(sizes_do_not_overflow),
-                                       cmocka_unit_test(host_memory_is_a_hard_bound),
-                                       cmocka_unit_test(growing_keeps_contents)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_aligned_and_sizes_come_back),
+        cmocka_unit_test(the_account_is_exact), cmocka_unit_test(sizes_do_not_overflow),
+        cmocka_unit_test(host_memory_is_a_hard_bound), cmocka_unit_test(growing_keeps_contents)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

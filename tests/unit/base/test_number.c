@@ -1,8 +1,8 @@
 #include "base/number.h"
 #include "support/support.h"
 
-#include <stdarg.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +27,33 @@ static void check_parse(const char *text)
 static void reading_is_correctly_rounded(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
-        "0", "-0", "1", "0.1", "1e23", "9007199254740993", "9007199254740992.99999999999999999999",
-        "2.2250738585072011e-308", "2.2250738585072014e-308", "4.9e-324", "2.4703282292062327e-324",
-        "2.4703282292062328e-324", "1e-400", "1.7976931348623157e308", "1.7976931348623158e308",
-        "1.7976931348623159e308", "1e309", "123456789012345678901234567890e-10", "0e99999999999",
-        "1e99999999999999999999", "1e-99999999999999999999", "00000000000000000000001.5", ".5", "5.",
-        "+7.25e+2", "6.631236846766476e-316", "3.2378839133029012895883524125015321748630094e-319"};
+    static const char *const texts[] = {"0",
+                                        "-0",
+                                        "1",
+                                        "0.1",
+                                        "1e23",
+                                        "9007199254740993",
+                                        "9007199254740992.99999999999999999999",
+                                        "2.2250738585072011e-308",
+                                        "2.2250738585072014e-308",
+                                        "4.9e-324",
+                                        "2.4703282292062327e-324",
+                                        "2.4703282292062328e-324",
+                                        "1e-400",
+                                        "1.7976931348623157e308",
+                                        "1.7976931348623158e308",
+                                        "1.7976931348623159e308",
+                                        "1e309",
+                                        "123456789012345678901234567890e-10",
+                                        "0e99999999999",
+                                        "1e99999999999999999999",
+                                        "1e-99999999999999999999",
+                                        "00000000000000000000001.5",
+                                        ".5",
+                                        "5.",
+                                        "+7.25e+2",
+                                        "6.631236846766476e-316",
+                                        "3.2378839133029012895883524125015321748630094e-319"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_parse(texts[i]);
     uint64_t seed = 1;
     for (int i = 0; i < 40000; i++) {
@@ -98,10 +118,22 @@ static void printing_is_shortest(void **state)
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{0.1, "0.1"}, {1e-7, "1e-07"}, {1, "1"}, {-2.5, "-2.5"}, {1e15, "1000000000000000"},
-                 {1e16, "1e+16"}, {123456, "123456"}, {1e-4, "0.0001"}, {1.5e300, "1.5e+300"},
-                 {5e-324, "5e-324"}, {0.1 + 0.2, "0.30000000000000004"}, {-0.0, "-0"},
-                 {NAN, "nan"}, {-INFINITY, "-inf"}, {100, "100"}, {1.0 / 3, "0.3333333333333333"}};
+    } cases[] = {{0.1, "0.1"},
+                 {1e-7, "1e-07"},
+                 {1, "1"},
+                 {-2.5, "-2.5"},
+                 {1e15, "1000000000000000"},
+                 {1e16, "1e+16"},
+                 {123456, "123456"},
+                 {1e-4, "0.0001"},
+                 {1.5e300, "1.5e+300"},
+                 {5e-324, "5e-324"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {-0.0, "-0"},
+                 {NAN, "nan"},
+                 {-INFINITY, "-inf"},
+                 {100, "100"},
+                 {1.0 / 3, "0.3333333333333333"}};
     char text[NUMBER_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(number_text(cases[i].value, text), cases[i].text);
@@ -165,12 +197,20 @@ static void the_locale_does_not_matter(void **state)
 static void texts_that_are_no_numbers_are_refused(void **state)
 {
     (void)state;
-    static const char *const reals[] = {"", " 1", "1 ", "0x10", "1e", "1e+", ".", "-", "+-1", "1.2.3",
-                                        "infx", "nan(1)", "e5", "1,5", "--1", "1f", "\xd9\xa1"};
-    static const char *const wholes[] = {"", "-", "1.0", "1e3", "0x1", " 1", "9223372036854775808",
-                                         "-9223372036854775809", "99999999999999999999999"};
-    static const char *const sizes[] = {"", "-1", "1B", "1KB", "1.5G", "18014398509481984K", "K",
-                                        "1@", "1k ", "1\v"};
+    static const char *const reals[] = {"",   " 1",  "1 ",  "0x10",  "1e",      "1e+",
+                                        ".",  "-",   "+-1", "1.2.3", "infx",    "nan(1)",
+                                        "e5", "1,5", "--1", "1f",    "\xd9\xa1"};
+    static const char *const wholes[] = {"",
+                                         "-",
+                                         "1.0",
+                                         "1e3",
+                                         "0x1",
+                                         " 1",
+                                         "9223372036854775808",
+                                         "-9223372036854775809",
+                                         "99999999999999999999999"};
+    static const char *const sizes[] = {"",  "-1", "1B",  "1KB", "1.5G", "18014398509481984K",
+                                        "K", "1@", "1k ", "1\v"};
     double real = 7;
     int64_t whole = 7;
     uint64_t size = 7;
@@ -208,8 +248,9 @@ static void a_prefix_ends_with_the_number(void **state)
         const char *text;
         double value;
         int length;
-    } cases[] = {{"1.5,2", 1.5, 3}, {"1e5x", 1e5, 3}, {"1ex", 1, 1}, {"0x10", 0, 1}, {"abc", 0, 0},
-                 {"-inf)", -INFINITY, 4}, {"-.5.", -0.5, 3}, {"3.e2 ", 300, 4}, {"1e+", 1, 1}};
+    } cases[] = {{"1.5,2", 1.5, 3}, {"1e5x", 1e5, 3},  {"1ex", 1, 1},
+                 {"0x10", 0, 1},    {"abc", 0, 0},     {"-inf)", -INFINITY, 4},
+                 {"-.5.", -0.5, 3}, {"3.e2 ", 300, 4}, {"1e+", 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *end;
         assert_true(number_prefix(cases[i].text, &end) == cases[i].value);

@@ -124,9 +124,8 @@ static void memory_is_accounted_and_measured(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operations_add_up_by_name),
-                                       cmocka_unit_test(warnings_are_logged_once),
-                                       cmocka_unit_test(warnings_are_bounded),
-                                       cmocka_unit_test(memory_is_accounted_and_measured)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_add_up_by_name), cmocka_unit_test(warnings_are_logged_once),
+        cmocka_unit_test(warnings_are_bounded), cmocka_unit_test(memory_is_accounted_and_measured)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

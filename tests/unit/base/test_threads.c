@@ -31,8 +31,10 @@ static void count_items(void *user, int worker, int64_t begin, int64_t end)
 static void count_end(thread_job *job)
 {
     tally *t = (tally *)job;
-    if (t->again-- > 0) thread_pool_submit(t->pool, job);
-    else atomic_fetch_add(&t->ended, 1);
+    if (t->again-- > 0)
+        thread_pool_submit(t->pool, job);
+    else
+        atomic_fetch_add(&t->ended, 1);
 }
 
 static void wait_until(atomic_int *flag, int value)
@@ -57,8 +59,11 @@ static void every_item_is_worked_once(void **state)
         for (size_t n = 0; n < 6; n++)
             for (size_t g = 0; g < 4; g++) {
                 t->threads = threads;
-                t->job = (thread_job){.work = count_items, .done = count_end, .user = t,
-                                      .items = counts[n], .grain = grains[g]};
+                t->job = (thread_job){.work = count_items,
+                                      .done = count_end,
+                                      .user = t,
+                                      .items = counts[n],
+                                      .grain = grains[g]};
                 for (int64_t i = 0; i < counts[n]; i++) atomic_init(&t->seen[i], 0);
                 atomic_init(&t->ended, 0);
                 t->again = 2;
@@ -96,8 +101,11 @@ static void jobs_in_a_queue_all_end(void **state)
     brief *jobs = calloc(JOBS, sizeof *jobs);
     atomic_int ended = 0;
     for (int i = 0; i < JOBS; i++) {
-        jobs[i].job = (thread_job){.work = small_work, .done = small_end, .user = &jobs[i],
-                                   .items = 1 + i % 7, .grain = 1 + i % 3};
+        jobs[i].job = (thread_job){.work = small_work,
+                                   .done = small_end,
+                                   .user = &jobs[i],
+                                   .items = 1 + i % 7,
+                                   .grain = 1 + i % 3};
         jobs[i].ended = &ended;
         thread_pool_submit(pool, &jobs[i].job);
     }
@@ -153,7 +161,8 @@ static void stopping_lets_begun_ranges_end(void **state)
     motet_context *c = test_context();
     thread_pool *pool;
     assert_ok(c, thread_pool_create(c, 2, &pool));
-    gate g = {.job = {.work = wait_at_gate, .done = gate_end, .user = &g, .items = 1000, .grain = 10}};
+    gate g = {
+        .job = {.work = wait_at_gate, .done = gate_end, .user = &g, .items = 1000, .grain = 10}};
     thread_pool_submit(pool, &g.job);
     wait_until(&g.begun, 2);
     thread_job_stop(&g.job);
@@ -177,8 +186,9 @@ static void a_late_job_ends_alone(void **state)
     thread_pool_submit(pool, &g.job);
     wait_until(&g.begun, 1);
     for (int i = 0; i < 3; i++) {
-        behind[i] = (brief){.job = {.work = small_work, .done = small_end, .user = &behind[i], .items = 5},
-                            .ended = &ended};
+        behind[i] =
+            (brief){.job = {.work = small_work, .done = small_end, .user = &behind[i], .items = 5},
+                    .ended = &ended};
         thread_pool_submit(pool, &behind[i].job);
     }
     wait_until(&ended, 3);
@@ -239,7 +249,8 @@ static void workers_have_the_default_float_state(void **state)
     assert_int_equal(after & 0xffc0, 0x1f80 | 0x8040 | 0x4000);
 #endif
     assert_ok(c, st);
-    probe p = {.job = {.work = probe_state, .done = probe_end, .user = &p, .items = 64, .grain = 1}};
+    probe p = {
+        .job = {.work = probe_state, .done = probe_end, .user = &p, .items = 64, .grain = 1}};
     thread_pool_submit(pool, &p.job);
     wait_until(&p.ended, 1);
     assert_int_equal(p.wrong, 0);

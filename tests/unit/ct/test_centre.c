@@ -289,8 +289,8 @@ static motet_go stop_at(const motet_progress *progress, void *user)
 
 static int64_t fast_clock(void *user) { return ((stopper *)user)->now += 1000000000; }
 
-/* However long a scan is, the search can be stopped at any moment, by each of its ways: a half turn,
- * a whole one, an object wider than the detector. */
+/* However long a scan is, the search can be stopped at any moment, by each of its ways: a half
+ * turn, a whole one, an object wider than the detector. */
 static void the_search_can_be_stopped(void **state)
 {
     (void)state;

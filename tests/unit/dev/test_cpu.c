@@ -94,7 +94,8 @@ KERNEL(gate)
 static motet_status launch(dev_stream *s, const k_kernel *kernel, const args *a, int64_t items,
                            size_t scratch)
 {
-    const dev_launch l = {.kernel = kernel, .args = a, .items = items, .grain = 1, .scratch = {.fast = scratch}};
+    const dev_launch l = {
+        .kernel = kernel, .args = a, .items = items, .grain = 1, .scratch = {.fast = scratch}};
     return CPU->launch(s, &l);
 }
 
@@ -160,8 +161,8 @@ static void events_order_streams(void **state)
     without_device(c, d);
 }
 
-/* A stream that waits for an event begins nothing while the other stream is held up, though a thread
- * is idle; what comes after the wait runs when the event is reached. */
+/* A stream that waits for an event begins nothing while the other stream is held up, though a
+ * thread is idle; what comes after the wait runs when the event is reached. */
 static void waiting_holds_a_stream_back(void **state)
 {
     (void)state;
@@ -258,9 +259,7 @@ static void copies_and_fills_are_exact(void **state)
         assert_ok(c, CPU->event_record(s, e));
         wait_for(d, e);
         for (size_t k = 0; k < room; k++) {
-            const unsigned char expected = k < n / 2           ? 0x11
-                                           : k < 7 || k >= n + 7 ? 0xee
-                                                                 : x[k - 4];
+            const unsigned char expected = k < n / 2 ? 0x11 : k < 7 || k >= n + 7 ? 0xee : x[k - 4];
             if (y[k] != expected) fail_msg("byte %zu of %zu", k, n);
         }
     }
@@ -337,7 +336,8 @@ static const k_kernel scratch_kernel = {"use_scratch",
                                         {use_scratch, use_scratch, use_scratch},
                                         {use_scratch, use_scratch, use_scratch}};
 #else
-static const k_kernel scratch_kernel = {"use_scratch", &scratch_args_bytes, {use_scratch}, {use_scratch}};
+static const k_kernel scratch_kernel = {
+    "use_scratch", &scratch_args_bytes, {use_scratch}, {use_scratch}};
 #endif
 
 /* Scratch is private to a worker and aligned, for launches of any sizes in flight at once, and kept
@@ -354,7 +354,11 @@ static void scratch_is_private(void **state)
     atomic_int wrong = 0;
     for (int i = 0; i < 40; i++) {
         const scratch_args a = {(size_t)(1 + i * 37), &wrong};
-        const dev_launch l = {.kernel = &scratch_kernel, .args = &a, .items = 20, .grain = 1, .scratch = {.fast = a.bytes}};
+        const dev_launch l = {.kernel = &scratch_kernel,
+                              .args = &a,
+                              .items = 20,
+                              .grain = 1,
+                              .scratch = {.fast = a.bytes}};
         assert_ok(c, CPU->launch(s[i % 2], &l));
     }
     for (int i = 0; i < 2; i++) {
@@ -365,13 +369,15 @@ static void scratch_is_private(void **state)
     motet_memory before, after;
     motet_context_memory(c, &before);
     const scratch_args a = {8, &wrong};
-    const dev_launch l = {.kernel = &scratch_kernel, .args = &a, .items = 20, .grain = 1, .scratch = {.fast = 8}};
+    const dev_launch l = {
+        .kernel = &scratch_kernel, .args = &a, .items = 20, .grain = 1, .scratch = {.fast = 8}};
     assert_ok(c, CPU->launch(s[0], &l));
     assert_ok(c, CPU->event_record(s[0], e));
     wait_for(d, e);
     motet_context_memory(c, &after);
     assert_int_equal(after.now, before.now);
-    const dev_launch impossible = {.kernel = &scratch_kernel, .args = &a, .items = 1, .scratch = {.fast = SIZE_MAX / 2}};
+    const dev_launch impossible = {
+        .kernel = &scratch_kernel, .args = &a, .items = 1, .scratch = {.fast = SIZE_MAX / 2}};
     assert_status(c, CPU->launch(s[0], &impossible), MOTET_NO_MEMORY);
     assert_message(c, "use_scratch", "scratch", NULL);
     for (int i = 0; i < 2; i++) CPU->stream_free(s[i]);
@@ -379,8 +385,8 @@ static void scratch_is_private(void **state)
     without_device(c, d);
 }
 
-/* Dropping a stream cuts the running launch short, forgets the others, and makes its events ready once
- * nothing runs any more. */
+/* Dropping a stream cuts the running launch short, forgets the others, and makes its events ready
+ * once nothing runs any more. */
 static void dropping_forgets_what_has_not_begun(void **state)
 {
     (void)state;
@@ -397,8 +403,10 @@ static void dropping_forgets_what_has_not_begun(void **state)
         for (int i = 0; i < 3; i++) assert_ok(c, launch(s, &gate_kernel, &a, 1000, 0));
         assert_ok(c, CPU->event_record(s, e));
         wait_count(&begun, 2);
-        if (freed) CPU->stream_free(s);
-        else CPU->stream_drop(s);
+        if (freed)
+            CPU->stream_free(s);
+        else
+            CPU->stream_drop(s);
         assert_int_equal(CPU->event_poll(e), MOTET_BUSY);
         if (!freed) assert_int_equal(CPU->stream_poll(s), MOTET_BUSY);
         atomic_store(&open, 1);
@@ -456,8 +464,8 @@ static void handles_may_be_freed_early(void **state)
     without_device(c, d);
 }
 
-/* Items that end only when as many threads are at it as the context was promised, each counting what
- * it did. A device that ignored `threads` would never get there. */
+/* Items that end only when as many threads are at it as the context was promised, each counting
+ * what it did. A device that ignored `threads` would never get there. */
 typedef struct meeting {
     atomic_int *arrived;
     int expected;
@@ -481,7 +489,8 @@ static void meet(const void *p, int64_t begin, int64_t end, void *scratch)
     }
 }
 #if defined(__x86_64__)
-static const k_kernel meet_kernel = {"meet", &meeting_bytes, {meet, meet, meet}, {meet, meet, meet}};
+static const k_kernel meet_kernel = {
+    "meet", &meeting_bytes, {meet, meet, meet}, {meet, meet, meet}};
 #else
 static const k_kernel meet_kernel = {"meet", &meeting_bytes, {meet}, {meet}};
 #endif
@@ -529,7 +538,8 @@ static void the_device_describes_itself(void **state)
     assert_string_equal(info.name, "cpu");
     assert_non_null(strstr(info.description, "2 threads"));
     assert_non_null(strstr(info.description, motet_isa_text(info.isa)));
-    assert_true(info.memory_total > 0 && info.memory_free > 0 && info.memory_free <= info.memory_total);
+    assert_true(info.memory_total > 0 && info.memory_free > 0 &&
+                info.memory_free <= info.memory_total);
     assert_int_equal(CPU->health(d), DEV_HEALTH_OK);
     without_device(c, d);
 }

@@ -1,6 +1,6 @@
 /* float64 functions against libm's long double, on random arguments of every kind. Errors in ulp of
- * the result must stay below what exact_f64.h and exact_pow.h state. --long or MOTET_TEST_LONG: a hundred times as
- * many. */
+ * the result must stay below what exact_f64.h and exact_pow.h state. --long or MOTET_TEST_LONG: a
+ * hundred times as many. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -49,7 +49,8 @@ static void meet(const void *p, int64_t begin, int64_t end, void *scratch)
         }
 }
 #if defined(__x86_64__)
-static const k_kernel meet_kernel = {"meet", &meeting_bytes, {meet, meet, meet}, {meet, meet, meet}};
+static const k_kernel meet_kernel = {
+    "meet", &meeting_bytes, {meet, meet, meet}, {meet, meet, meet}};
 #else
 static const k_kernel meet_kernel = {"meet", &meeting_bytes, {meet}, {meet}};
 #endif
@@ -59,7 +60,8 @@ static motet_status enqueue_meeting(const rt_chunk *chunk, const rt_queue *queue
 }
 
 /* The `threads` option is obeyed exactly: as many threads meet in one launch, and the report lists
- * what each of them did. With one thread fewer the meeting never happens; with one more, the list is longer. */
+ * what each of them did. With one thread fewer the meeting never happens; with one more, the list
+ * is longer. */
 static void the_report_shows_every_thread(void **state)
 {
     (void)state;
@@ -71,8 +73,11 @@ static void the_report_shows_every_thread(void **state)
         assert_int_equal(motet_context_create(&o, &c), MOTET_OK);
         atomic_int arrived = 0, late = 0;
         const meeting m = {&arrived, &late, threads};
-        const rt_op op = {.name = "toy.meet", .axes = 1, .extent = {threads},
-                          .enqueue = enqueue_meeting, .user = &m};
+        const rt_op op = {.name = "toy.meet",
+                          .axes = 1,
+                          .extent = {threads},
+                          .enqueue = enqueue_meeting,
+                          .user = &m};
         const rt_cut cut = {{threads, 1, 1}, 1};
         assert_ok(c, rt_run_cut(c, &op, &cut));
         assert_int_equal(late, 0);
@@ -152,8 +157,9 @@ static void devices_are_listed(void **state)
 static void wrong_device_lists_are_refused(void **state)
 {
     (void)state;
-    static const char *const names[] = {"",      "tpu",   "cpu,",    ",cpu",   "cpu,cpu", "cpu:1",
-                                        "cpu:x", "cpux",  "cpu:",    "cpu,auto", "cpu:99999999999"};
+    static const char *const names[] = {"",        "tpu",      "cpu,",           ",cpu",
+                                        "cpu,cpu", "cpu:1",    "cpu:x",          "cpux",
+                                        "cpu:",    "cpu,auto", "cpu:99999999999"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         motet_context_options o;
         motet_context_options_init(&o);
@@ -166,9 +172,8 @@ static void wrong_device_lists_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_report_shows_every_thread),
-                                       cmocka_unit_test(operations_and_reset),
-                                       cmocka_unit_test(devices_are_listed),
-                                       cmocka_unit_test(wrong_device_lists_are_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_report_shows_every_thread), cmocka_unit_test(operations_and_reset),
+        cmocka_unit_test(devices_are_listed), cmocka_unit_test(wrong_device_lists_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

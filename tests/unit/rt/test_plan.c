@@ -422,7 +422,8 @@ static void bad_options_are_refused(void **state)
         assert_message(context, "-1", NULL);
     }
     assert_status(context, rt_plan_make(context, &op, two, 0, NULL, &p), MOTET_BAD_ARGUMENT);
-    assert_status(context, rt_plan_make(context, &op, two, RT_DEVICES + 1, NULL, &p), MOTET_BAD_ARGUMENT);
+    assert_status(context, rt_plan_make(context, &op, two, RT_DEVICES + 1, NULL, &p),
+                  MOTET_BAD_ARGUMENT);
     const rt_plan_device d = {.name = "sim:0", .budget = -5};
     assert_status(context, rt_plan_make(context, &op, &d, 1, NULL, &p), MOTET_BAD_ARGUMENT);
     assert_message(context, "sim:0", "-5", NULL);

@@ -72,8 +72,8 @@ static void assert_same(const motet_array *a, const float *expected, const char 
 static void no_cut_changes_bits(void **state)
 {
     (void)state;
-    static const int64_t row_cuts[] = {1, 2, 3, 5, 8, 36, 37, INT64_MAX}, column_cuts[] = {1, 4, 11},
-                         stream_cuts[] = {1, 2, 7, 22, 23, INT64_MAX};
+    static const int64_t row_cuts[] = {1, 2, 3, 5, 8, 36, 37, INT64_MAX},
+                         column_cuts[] = {1, 4, 11}, stream_cuts[] = {1, 2, 7, 22, 23, INT64_MAX};
     static const int thread_counts[] = {1, 2, 4};
     float smooth[ROWS * COLUMNS], sum[ROWS * COLUMNS];
     for (int t = 0; t < 3; t++) {
@@ -126,7 +126,8 @@ static void the_toy_sum_depends_on_order(void **state)
     motet_context_free(c);
 }
 
-/* P1: the context's chunk option never changes bits, with grains, for chunks beyond the extent, too. */
+/* P1: the context's chunk option never changes bits, with grains, for chunks beyond the extent,
+ * too. */
 static void the_chunk_option_never_changes_bits(void **state)
 {
     (void)state;
@@ -399,8 +400,8 @@ static motet_go stop_and_open(const motet_progress *p, void *user)
     return MOTET_STOP;
 }
 
-/* P5: a cancel is seen while a chunk runs, not only between chunks: here the only chunk ends because
- * the callback, called meanwhile, lets it. */
+/* P5: a cancel is seen while a chunk runs, not only between chunks: here the only chunk ends
+ * because the callback, called meanwhile, lets it. */
 static void cancelling_is_seen_within_a_chunk(void **state)
 {
     (void)state;
@@ -414,7 +415,8 @@ static void cancelling_is_seen_within_a_chunk(void **state)
     o.clock = (motet_clock){release_clock, &r};
     motet_context *c = NULL;
     assert_int_equal(motet_context_create(&o, &c), MOTET_OK);
-    const rt_op op = {.name = "toy.gate", .axes = 1, .extent = {1000}, .enqueue = enqueue_gate, .user = &g};
+    const rt_op op = {
+        .name = "toy.gate", .axes = 1, .extent = {1000}, .enqueue = enqueue_gate, .user = &g};
     const rt_cut whole = {{1000, 1, 1}, 1};
     assert_status(c, rt_run_cut(c, &op, &whole), MOTET_CANCELLED);
     assert_int_equal(r.calls, 3);
@@ -436,8 +438,8 @@ static motet_go stop_at(const motet_progress *p, void *user)
 }
 static int64_t fast_clock(void *user) { return ((stop *)user)->now += 51000000; }
 
-/* P3: MOTET_STOP from the progress callback, whichever call answers it, cancels and changes nothing; the
- * progress reported never goes back and ends at the total. */
+/* P3: MOTET_STOP from the progress callback, whichever call answers it, cancels and changes
+ * nothing; the progress reported never goes back and ends at the total. */
 static void progress_may_stop_at_any_call(void **state)
 {
     (void)state;
@@ -481,8 +483,7 @@ typedef struct breaking {
 static motet_status enqueue_breaking(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {
     breaking *b = (breaking *)(uintptr_t)user;
-    if (b->left-- == 0)
-        return fail_at(b->context, MOTET_DECLINED, __FILE__, __LINE__, 0, "no");
+    if (b->left-- == 0) return fail_at(b->context, MOTET_DECLINED, __FILE__, __LINE__, 0, "no");
     return b->op.enqueue(chunk, queue, b->op.user);
 }
 
@@ -543,7 +544,8 @@ static void runs_at_once_do_not_mix(void **state)
     neighbour n[COUNT];
     pthread_t thread[COUNT];
     for (uint64_t i = 0; i < COUNT; i++)
-        n[i] = (neighbour){c, toy_array(c, ROWS, COLUMNS, i), toy_array(c, ROWS, COLUMNS, 9), MOTET_OK};
+        n[i] = (neighbour){c, toy_array(c, ROWS, COLUMNS, i), toy_array(c, ROWS, COLUMNS, 9),
+                           MOTET_OK};
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, run_often, &n[i]), 0);
     for (int i = 0; i < COUNT; i++) pthread_join(thread[i], NULL);

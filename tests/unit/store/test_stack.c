@@ -178,8 +178,8 @@ static void never_removes_other_files(void **state)
     assert_status(c, write_stack(test_path("home/"), 3, 1, 1), MOTET_EXISTS);
 }
 
-/* Pages that could not be removed afterwards are not replaced, and neither is a link to a folder: both
- * are known before a page is written. */
+/* Pages that could not be removed afterwards are not replaced, and neither is a link to a folder:
+ * both are known before a page is written. */
 static void what_cannot_be_replaced_is_refused_first(void **state)
 {
     (void)state;
