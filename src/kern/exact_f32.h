@@ -235,7 +235,7 @@ K_FN float k_logf(float x)
     return k_log_limitsf(x, u + (lost + k_fmaf(s.exponent, -0x1.e8082ep-16f, s.rest)));
 }
 
-/* Every x: 1 ulp; exact for powers of two. */
+/* Every x: 1.04 ulp (of all 2^32; just above 1 near 1.41); exact for powers of two. */
 K_FN float k_log2f(float x)
 {
     const k_log_partsf s = k_log_splitf(x);
@@ -359,7 +359,7 @@ K_FN float k_cbrtf(float x)
     return ordinary ? k_copysignf(scaled, x) : x;
 }
 
-/* sqrt(x^2 + y^2). Every x, y: 1 ulp, no overflow on the way; infinity if either is infinite. */
+/* sqrt(x^2 + y^2). Every x, y: 1.1 ulp (1.014 seen), no overflow on the way; infinity if either is infinite. */
 K_FN float k_hypotf(float x, float y)
 {
     const float ax = k_absf(x), ay = k_absf(y);
