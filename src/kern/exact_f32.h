@@ -359,8 +359,8 @@ K_FN float k_cbrtf(float x)
     return ordinary ? k_copysignf(scaled, x) : x;
 }
 
-/* sqrt(x^2 + y^2). Every x, y: 1.1 ulp (1.014 seen), no overflow on the way; infinity if either is
- * infinite. */
+/* sqrt(x^2 + y^2). Every x, y: 1.02 ulp (seen, not proven), no overflow on the way; infinity if
+ * either is infinite. */
 K_FN float k_hypotf(float x, float y)
 {
     const float ax = k_absf(x), ay = k_absf(y);
