@@ -28,6 +28,7 @@ says 1 "no command 'tset'" tset
 says 1 "no command 'tset'" --no-setup tset
 says 1 "build takes no argument 'extra'" build extra
 says 1 "build takes no argument 'extra'" --yes build extra
+says 1 "no folder 'src/nowhere'" coverage nowhere
 says 1 "no configuration 'gc'; there are: gcc clang asan tsan msan" test --only clang,gc
 says 1 '--only needs names' test --only
 [ $failed = 0 ] && echo "./dev answers"
