@@ -73,12 +73,19 @@ typedef struct motet_context_options {
     motet_isa isa;       /* AUTO: the best this processor has */
     int64_t chunk; /* rows of the outermost axis in one chunk; 0: chosen. Never changes bits */
     uint64_t host_memory; /* the most bytes the context may hold at once; 0: no bound */
+    uint64_t memory;      /* the most bytes that runs may hold at once on each device with memory of
+                             its own; 0: three quarters of what is free there. The CPU's is the host's */
+    int unpipelined;      /* 1: one chunk for each device where it fits, several else */
+    int64_t chunks_per_device; /* of a device with memory of its own, about; 0: 4 */
+    double verify_fraction;    /* 0 to 1: the part of the chunks that another device computes once
+                                  more;    a run whose bits differ answers CHECK_FAILED */
 } motet_context_options;
 
 MOTET_API void motet_context_options_init(motet_context_options *options);
 
 /* NULL options: the defaults. BAD_ARGUMENT: a `size` that _init did not set, half an allocator,
- * threads < 0 or > 4096, chunk < 0, unknown device; UNSUPPORTED: an ISA this processor lacks;
+ * threads < 0 or > 4096, chunk < 0, chunks_per_device < 0 or 1, verify_fraction outside of 0 to 1,
+ * unknown device; UNSUPPORTED: an ISA this processor lacks;
  * NO_MEMORY: also when the system gives no more threads; DEVICE_ERROR: the device fails its health
  * check. A failure leaves nothing behind; the reason goes to `log` as an ERROR. */
 MOTET_API motet_status motet_context_create(const motet_context_options *options,

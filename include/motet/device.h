@@ -21,6 +21,15 @@ MOTET_API int motet_context_devices(const motet_context *context);
 MOTET_API motet_status motet_context_device(const motet_context *context, int index,
                                             motet_device_info *out);
 
+/* How the work is shared out: device i gets weight[i] / sum of it, in whole rows; 0: none. For the
+ * operations whose name is `operation` or begins with it up to a '.', ':' or '_' ("ct" is
+ * "ct.filter", too; the longest name wins), or all (NULL). One for each device of the context.
+ * NULL weights: as if none had been set. Holds for runs that begin later, and never changes bits.
+ * BAD_ARGUMENT: another number of weights, negative ones, not finite ones, all 0; a name that is
+ * empty, has spaces or more than 63 bytes; more than 32 names. */
+MOTET_API motet_status motet_context_weights(motet_context *context, const char *operation,
+                                             int count, const double *weights);
+
 /* "base", "v3", "v4", "auto"; and whether this processor can run it. */
 MOTET_API const char *motet_isa_text(motet_isa isa);
 MOTET_API int motet_isa_available(motet_isa isa);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/number.h"
 #include "base/report.h"
 
 static void *system_allocate(size_t bytes, void *user)
@@ -72,6 +73,15 @@ motet_status context_begin(const motet_context_options *given, motet_context **o
     if (options.chunk < 0)
         return refuse(&options, MOTET_BAD_ARGUMENT, "chunk is %lld, expected at least 0",
                       (long long)options.chunk);
+    if (options.chunks_per_device < 0 || options.chunks_per_device == 1)
+        return refuse(&options, MOTET_BAD_ARGUMENT,
+                      "chunks_per_device is %lld, expected at least 2, or 0; unpipelined runs have "
+                      "one",
+                      (long long)options.chunks_per_device);
+    char text[NUMBER_TEXT];
+    if (!(options.verify_fraction >= 0 && options.verify_fraction <= 1))
+        return refuse(&options, MOTET_BAD_ARGUMENT, "verify_fraction is %s, expected 0 to 1",
+                      number_text(options.verify_fraction, text));
 
     motet_context *c = options.allocator.allocate(sizeof *c, options.allocator.user);
     if (!c) return refuse(&options, MOTET_NO_MEMORY, "no memory for a context");

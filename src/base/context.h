@@ -17,8 +17,9 @@ struct motet_context {
     atomic_uint_fast64_t held, held_peak, blocks; /* bytes, bytes, count */
     atomic_uint_fast64_t cancelled;               /* how often cancel was asked for */
 
-    struct rt_devices *devices; /* opened by rt, see rt/devices.h */
-    struct sim_world *sim;      /* of the simulated devices; NULL: there are none */
+    struct rt_devices *devices;       /* opened by rt, see rt/devices.h */
+    struct rt_weights_store *weights; /* see rt/weights.h */
+    struct sim_world *sim;            /* of the simulated devices; NULL: there are none */
 };
 
 /* Parts of motet_context_create that need no devices; rt adds those. */

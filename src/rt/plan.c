@@ -186,7 +186,7 @@ static motet_status cut_shares(motet_context *c, const rt_op *op, const rt_plan_
         set_limit(d, s);
         if (d->host_visible) {
             plan_cut_in_place(op, &o->cut, d->workers, s);
-            plan_measure(op, d, s);
+            plan_measure(op, d, RT_SLOTS, s);
             continue;
         }
         const int64_t most = d->wanted_rows && d->wanted_rows < wanted ? d->wanted_rows : wanted;

@@ -3,9 +3,10 @@
  *
  * One axis of the box is shared out by weight, in contiguous shares: the first that has a grain for
  * every device, which is axis 0 unless the box is flat. A share is cut in chunks, of
- * which a device holds at most RT_SLOTS at a time (one arrives, one is computed, one leaves). On a
- * device with memory of its own the ports of an operation come in three kinds: fixed (the same for
- * all of the device's chunks: sent once), of a chunk, and of a block of the stream. Its peak is
+ * which a device holds RT_SLOTS at a time (one arrives, one is computed, one leaves), or fewer
+ * where there is no room for so many. On a device with memory of its own the ports of an operation
+ * come in three kinds: fixed (the same for all of the device's chunks: sent once), of a chunk, and
+ * of a block of the stream. Its peak is
  *
  *     fixed + slots * chunk + ring * block      (each array rounded up to RT_ALIGN bytes)
  *
@@ -104,7 +105,8 @@ typedef struct rt_plan {
     int64_t host_bytes;    /* with those and all staging */
 } rt_plan;
 
-/* Those of the context, without budgets, as they were when they were opened; answers how many. */
+/* Those of the context, with the budgets of its options, as they were when they were opened;
+ * answers how many. */
 int rt_plan_devices(const motet_context *context, rt_plan_device out[RT_DEVICES]);
 
 /* INTERNAL, BAD_SHAPE, BAD_ARGUMENT: as rt_op_check tells; BAD_ARGUMENT: also options, weights,

@@ -3,7 +3,8 @@
  * Cuts are tried along one path on which no side ever shrinks: from one grain of every axis, axis 2
  * grows to its end, then axis 1, then the blocks of the stream to a useful size, then axis 0, then
  * the blocks to the whole stream. The farthest point that fits is taken; so more memory never
- * gives smaller chunks, and what fits nowhere on the path is refused with the least it would take.
+ * gives smaller chunks. Where nothing on the path fits with RT_SLOTS buffers of each kind, its
+ * smallest point is tried with fewer, down to one; then it is refused with the least that would do.
  *
  * Bytes grow along one side as long as it is cut in three pieces or more; with two pieces, or one,
  * fewer buffers are needed and the bytes may drop. So every side is searched in three ranges. */
@@ -76,7 +77,7 @@ int64_t plan_row_bytes(const rt_op *op, int axis)
     return bytes;
 }
 
-static int least(int64_t count) { return count < RT_SLOTS ? (int)count : RT_SLOTS; }
+static int least(int64_t count, int most) { return count < most ? (int)count : most; }
 
 /* A host runs fast ranges, a device with memory of its own runs items. */
 int64_t plan_scratch(const rt_op *op, const rt_plan_device *device)
@@ -86,7 +87,7 @@ int64_t plan_scratch(const rt_op *op, const rt_plan_device *device)
     return plan_mul(device->workers, ((int64_t)each + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN);
 }
 
-void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *s)
+void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_share *s)
 {
     s->chunks = 1;
     for (int i = 0; i < RT_AXES; i++) {
@@ -95,8 +96,8 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *s)
     }
     s->blocks = plan_pieces(op->stream_extent, s->cut.stream_rows);
     if (s->blocks < 1) s->blocks = 1;
-    s->slots = least(s->chunks);
-    s->ring = least(plan_mul(s->chunks, s->blocks));
+    s->slots = least(s->chunks, slots);
+    s->ring = least(plan_mul(s->chunks, s->blocks), slots);
     s->fixed_bytes = s->chunk_bytes = s->block_bytes = s->staging_bytes = 0;
     s->peak_bytes = device->reserved;
     if (device->host_visible) {
@@ -133,6 +134,7 @@ typedef struct search {
     int64_t extent[SIDES], grain[SIDES];
     int64_t from[STEPS], to[STEPS]; /* what the side of a step grows between */
     int64_t limit, staging;
+    int slots;                         /* and places of the ring, at most */
     rt_share at;                       /* the point looked at */
     int64_t least_peak, least_staging; /* of all points; of those that fit the device */
 } search;
@@ -147,7 +149,7 @@ static void look(search *s, int step, int64_t rows)
     for (int i = 0; i < step; i++) *side(&s->at.cut, side_of_step[i]) = s->to[i];
     for (int i = STEPS - 1; i > step; i--) *side(&s->at.cut, side_of_step[i]) = s->from[i];
     *side(&s->at.cut, side_of_step[step]) = rows;
-    plan_measure(s->op, s->device, &s->at);
+    plan_measure(s->op, s->device, s->slots, &s->at);
 }
 
 static int fits(const search *s)
@@ -187,14 +189,20 @@ static int spans_of(const search *s, int step, span out[3])
     return n;
 }
 
-static int largest_in(search *s, int step, const span *r)
+/* Looks, keeps the least that was seen for messages, answers whether it fits. */
+static int try(search *s, int step, int64_t rows)
 {
-    const int number = side_of_step[step];
-    look(s, step, rows_of(s, number, r, r->first));
+    look(s, step, rows);
     if (s->at.peak_bytes < s->least_peak) s->least_peak = s->at.peak_bytes;
     if (s->at.peak_bytes <= s->limit && s->at.staging_bytes < s->least_staging)
         s->least_staging = s->at.staging_bytes;
-    if (!fits(s)) return 0;
+    return fits(s);
+}
+
+static int largest_in(search *s, int step, const span *r)
+{
+    const int number = side_of_step[step];
+    if (!try(s, step, rows_of(s, number, r, r->first))) return 0;
     int64_t low = r->first, high = r->last;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2 + 1; /* low < middle <= high */
@@ -216,6 +224,9 @@ static int find(search *s)
         for (int i = 0; i < n; i++)
             if (largest_in(s, step, &spans[i])) return 1;
     }
+    while (--s->slots)
+        if (try(s, 0, s->from[0])) return 1;
+    s->slots = 1; /* for the message */
     return 0;
 }
 
@@ -283,13 +294,13 @@ static motet_status refuse_device(motet_context *c, const search *s, const rt_pl
              o->cut.rows[0] > 0 ? "a chunk of %lld rows, as asked for,"
                                 : "the smallest chunk, of %lld rows,",
              (long long)m->cut.rows[0]);
-    return fail(c, MOTET_OVER_BUDGET,
-                "%s on %s: the budget is %lld bytes%s; %lld are fixed, a row takes %lld, %d chunks "
-                "are in flight; %s takes at least %lld bytes",
-                s->op->name, d->name, (long long)s->limit, source,
-                (long long)plan_add(m->fixed_bytes, d->reserved),
-                (long long)plan_row_bytes(s->op, s->at.axis), m->slots, what,
-                (long long)s->least_peak);
+    return fail(
+        c, MOTET_OVER_BUDGET,
+        "%s on %s: the budget is %lld bytes%s; %lld are fixed, a row takes %lld; with 1 chunk "
+        "in flight %s takes at least %lld bytes",
+        s->op->name, d->name, (long long)s->limit, source,
+        (long long)plan_add(m->fixed_bytes, d->reserved),
+        (long long)plan_row_bytes(s->op, s->at.axis), what, (long long)s->least_peak);
 }
 
 motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_device *device,
@@ -298,6 +309,7 @@ motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_de
 {
     search s = {.op = op,
                 .device = device,
+                .slots = RT_SLOTS,
                 .limit = share->limit < INT64_MAX ? share->limit : INT64_MAX - 1,
                 .staging = staging < INT64_MAX ? staging : INT64_MAX - 1,
                 .at = *share,

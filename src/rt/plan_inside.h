@@ -26,10 +26,11 @@ static inline int64_t plan_extent(const rt_op *op, int axis)
     return axis < op->axes ? op->extent[axis] : 1;
 }
 
-/* Pieces, chunks, blocks, slots, ring and bytes of a share whose first, rows and cut are set. */
 /* Bytes that the workers of a device need for themselves. */
 int64_t plan_scratch(const rt_op *op, const rt_plan_device *device);
-void plan_measure(const rt_op *op, const rt_plan_device *device, rt_share *share);
+/* Pieces, chunks, blocks, slots, ring and bytes of a share whose first, rows and cut are set, with
+ * at most so many slots and places of the ring. */
+void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_share *share);
 /* The part of an axis that is the share's. */
 static inline int64_t plan_share_extent(const rt_op *op, const rt_share *share, int axis)
 {

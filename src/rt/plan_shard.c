@@ -1,10 +1,9 @@
 /* Who gets which rows: weights, and contiguous shares with bounds at
  * floor(total * cumulative / sum), moved to the nearest grain. */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "rt/plan_inside.h"
+#include "rt/weights.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -23,28 +22,6 @@ static int shared_axis(const rt_op *op, const rt_weights *w, int devices)
         }
     }
     return best;
-}
-
-static motet_status check_weights(motet_context *c, const rt_weights *w, int devices)
-{
-    char list[RT_DEVICES * (NUMBER_TEXT + 2)] = "", text[NUMBER_TEXT];
-    const int shown = w->count < 0 ? 0 : w->count < RT_DEVICES ? w->count : RT_DEVICES;
-    int bad = w->count != devices, positive = 0;
-    for (int i = 0; i < shown; i++) {
-        const double x = w->weight[i];
-        bad |= !(x >= 0 && x <= 1e300);
-        positive |= x > 0;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
-                 number_text(x, text));
-    }
-    if (w->operation && !*w->operation)
-        return fail(c, MOTET_BAD_ARGUMENT,
-                    "weights %s are for an operation without a name, expected one", list);
-    if (bad || !positive)
-        return fail(c, MOTET_BAD_ARGUMENT,
-                    "weights for %.64s are %s, expected %d finite numbers of at least 0, not all 0",
-                    w->operation ? w->operation : "all operations", list, devices);
-    return MOTET_OK;
 }
 
 /* Length of the key if it means the operation, -1 if it does not. */
@@ -123,7 +100,7 @@ static int64_t floor_of(const rt_op *op, const rt_plan_options *o, int64_t row_b
 motet_status plan_shares(motet_context *c, const rt_op *op, const rt_plan_device *devices,
                          int count, const rt_plan_options *o, rt_plan *plan)
 {
-    for (int i = 0; i < o->weightings; i++) TRY(check_weights(c, &o->weights[i], count));
+    for (int i = 0; i < o->weightings; i++) TRY(rt_weights_check(c, &o->weights[i], count));
     const rt_weights *w = weights_for(o, op->name);
     const int axis = shared_axis(op, w, count);
     const int64_t rows = op->extent[axis];

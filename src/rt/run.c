@@ -16,6 +16,7 @@
 #include "base/threads.h"
 #include "rt/devices.h"
 #include "rt/pipe_inside.h"
+#include "rt/weights.h"
 
 enum {
     STREAMS = 2,
@@ -42,6 +43,7 @@ typedef struct plan {
     rt_plan_options options;
     rt_plan_device devices[RT_DEVICES];
     int index[RT_DEVICES]; /* of each in the context's device set */
+    rt_weights weights[RT_WEIGHTINGS];
 } plan;
 
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
@@ -268,10 +270,14 @@ static motet_status make_plan(motet_context *c, const rt_op *op, const rt_run_op
     }
     if (!remaining)
         return fail(c, MOTET_DEVICE_LOST, "%s: no device is left, all are lost", op->name);
-    out->options = (rt_plan_options){.cut = o->cut, .shard_rows = o->shard_rows};
+    out->options = (rt_plan_options){.cut = o->cut,
+                                     .shard_rows = o->shard_rows,
+                                     .unpipelined = c->options.unpipelined,
+                                     .chunks_per_device = c->options.chunks_per_device};
     if (remaining == count) {
-        out->options.weights = o->weights;
-        out->options.weightings = o->weightings;
+        out->options.weights = o->weights ? o->weights : out->weights;
+        out->options.weightings =
+            o->weights ? o->weightings : rt_weights_of(c, out->weights, RT_WEIGHTINGS);
     }
     const int64_t bound = mem_bound(c);
     if (bound < INT64_MAX) {

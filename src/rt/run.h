@@ -5,8 +5,8 @@
 #include "rt/pipe.h"
 
 typedef struct rt_run_options {
-    rt_cut cut; /* rounded up to the grains; 0: chosen */
-    const rt_weights *weights;
+    rt_cut cut;                /* rounded up to the grains; 0: chosen */
+    const rt_weights *weights; /* NULL: those of the context */
     int weightings;
     const int64_t *budget; /* bytes of each device of the context; NULL: none */
     int64_t shard_rows;    /* in place of the operation's; 0: the operation's */

@@ -4,6 +4,7 @@
 #include "support/support.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,11 @@ static void bad_options_are_refused(void **state)
     REFUSED(threads, -1, MOTET_BAD_ARGUMENT)
     REFUSED(threads, 4097, MOTET_BAD_ARGUMENT)
     REFUSED(chunk, -1, MOTET_BAD_ARGUMENT)
+    REFUSED(chunks_per_device, -1, MOTET_BAD_ARGUMENT)
+    REFUSED(chunks_per_device, 1, MOTET_BAD_ARGUMENT)
+    REFUSED(verify_fraction, -0.1, MOTET_BAD_ARGUMENT)
+    REFUSED(verify_fraction, 1.5, MOTET_BAD_ARGUMENT)
+    REFUSED(verify_fraction, NAN, MOTET_BAD_ARGUMENT)
     REFUSED(devices, "cuda:0", MOTET_BAD_ARGUMENT)
     REFUSED(devices, "", MOTET_BAD_ARGUMENT)
     REFUSED(isa, (motet_isa)9, MOTET_UNSUPPORTED)

@@ -154,23 +154,23 @@ static void refusals_name_everything(void **state)
     rt_op op = map_of(1000, 256);
     op.grain[0] = 4;
     op.grain[1] = 256;
-    rt_plan_device d = {.name = "sim:3", .free = RT_UNKNOWN, .budget = 20000};
+    rt_plan_device d = {.name = "sim:3", .free = RT_UNKNOWN, .budget = 9000};
     rt_plan p;
     memset(&p, 0x55, sizeof p);
     const rt_plan before = p;
     assert_status(context, rt_plan_make(context, &op, &d, 1, NULL, &p), MOTET_OVER_BUDGET);
     assert_memory_equal(&p, &before, sizeof p);
-    /* 1024 fixed, 3 chunks of 4 rows of 2048 bytes */
-    assert_message(context, "toy.map:2", "sim:3", "budget is 20000", "1024 are fixed",
-                   "a row takes 2048", "3 chunks", "4 rows", "at least 25600 bytes", NULL);
-    d.budget = 25600;
+    /* 1024 fixed, a chunk of 4 rows of 2048 bytes */
+    assert_message(context, "toy.map:2", "sim:3", "budget is 9000", "1024 are fixed",
+                   "a row takes 2048", "1 chunk in flight", "4 rows", "at least 9216 bytes", NULL);
+    d.budget = 9216;
     p = plan_of(&op, &d, 1, NULL);
     assert_int_equal(p.share[0].cut.rows[0], 4);
-    assert_int_equal(p.share[0].peak_bytes, 25600);
-    d = (rt_plan_device){.name = "sim:3", .free = 30000}; /* three quarters are too few */
+    assert_int_equal(p.share[0].peak_bytes, 9216);
+    d = (rt_plan_device){.name = "sim:3", .free = 10000}; /* three quarters are too few */
     assert_status(context, rt_plan_make(context, &op, &d, 1, NULL, &p), MOTET_OVER_BUDGET);
-    assert_message(context, "budget is 22500", "three quarters of the 30000 free", NULL);
-    d.budget = 26000;
+    assert_message(context, "budget is 7500", "three quarters of the 10000 free", NULL);
+    d.budget = 9300;
     (void)plan_of(&op, &d, 1, NULL);
     d.free = 100;
     assert_status(context, rt_plan_make(context, &op, &d, 1, NULL, &p), MOTET_OVER_BUDGET);
@@ -189,14 +189,14 @@ static void explicit_chunks_are_kept(void **state)
     o.cut.rows[0] = 5000;
     assert_int_equal(plan_of(&op, two, 1, &o).share[0].cut.rows[0], 1000);
     o.cut.rows[0] = 100;
-    const int64_t needed = 1024 + 3 * 112 * 2048;
+    const int64_t needed = 1024 + 112 * 2048;
     rt_plan_device d = {.name = "sim:0", .free = RT_UNKNOWN, .budget = needed};
     assert_int_equal(plan_of(&op, &d, 1, &o).share[0].cut.rows[0], 112);
     d.budget--;
     rt_plan p;
     assert_status(context, rt_plan_make(context, &op, &d, 1, &o, &p), MOTET_OVER_BUDGET);
-    assert_message(context, "112 rows, as asked for", "at least 689152 bytes", NULL);
-    assert_int_equal(needed, 689152);
+    assert_message(context, "112 rows, as asked for", "at least 230400 bytes", NULL);
+    assert_int_equal(needed, 230400);
 }
 
 /* What does not fit with one row of axis 0 is cut along axis 1, then along axis 2. */
@@ -222,8 +222,42 @@ static void the_next_axis_is_cut_when_one_row_is_too_much(void **state)
     p = plan_of(&op, &d, 1, NULL);
     assert_int_equal(p.share[0].cut.rows[1], 1);
     assert_int_equal(p.share[0].cut.rows[2], 64); /* 64 floats are 256 bytes, the smallest buffer */
-    d.budget = 3 * 256 - 1;
+    assert_int_equal(p.share[0].slots, 3);
+    d.budget = 256 - 1;
     assert_status(context, rt_plan_make(context, &op, &d, 1, NULL, &p), MOTET_OVER_BUDGET);
+}
+
+/* Before an operation is refused, fewer chunks are in flight: first two of the smallest, then one,
+ * and as many blocks of the stream. */
+static void fewer_chunks_are_in_flight_when_memory_is_tight(void **state)
+{
+    (void)state;
+    rt_op op = map_of(1000, 256);
+    op.grain[0] = 4;
+    op.grain[1] = 256;
+    rt_plan_device d = {.name = "sim:0", .free = RT_UNKNOWN};
+    for (int slots = 1; slots <= 3; slots++) {
+        const int64_t least = 1024 + slots * 4 * 2048;
+        for (int more = 0; more < 2; more++) {
+            d.budget = more ? least + 4 * 2048 - 1 : least;
+            const rt_plan p = plan_of(&op, &d, 1, NULL);
+            assert_int_equal(p.share[0].slots, slots);
+            assert_int_equal(p.share[0].cut.rows[0], 4);
+            assert_int_equal(p.share[0].peak_bytes, least);
+            assert_int_equal(p.share[0].staging_bytes, least);
+        }
+    }
+    const motet_array terms = sizes(MOTET_F64, 2, 360, 512, 0);
+    op.port[MAP_TABLE] = (rt_port){.name = "terms",
+                                   .array = &terms,
+                                   .access = RT_READ,
+                                   .cut = {RT_WHOLE, RT_WHOLE},
+                                   .streamed = 1};
+    op.stream_extent = 360;
+    d.budget = 4 * 2048 + 512 * 8;
+    assert_int_equal(plan_of(&op, &d, 1, NULL).share[0].ring, 1);
+    d.budget *= 2;
+    assert_int_equal(plan_of(&op, &d, 1, NULL).share[0].ring, 2);
 }
 
 /* A device that sees host memory uses arrays in place: nothing but the private copies is counted.
@@ -281,8 +315,8 @@ static void staging_fits_the_host(void **state)
     o.host_memory = 1025000; /* nothing is left */
     rt_plan q;
     assert_status(context, rt_plan_make(context, &op, two, 2, &o, &q), MOTET_OVER_BUDGET);
-    /* each device: 1024 of the table, 3 chunks of two buffers of 256 */
-    const int64_t least = 1024000 + 1000 + 2 * (1024 + 3 * 512);
+    /* each device: 1024 of the table, a chunk of two buffers of 256 */
+    const int64_t least = 1024000 + 1000 + 2 * (1024 + 512);
     char text[64];
     snprintf(text, sizeof text, "at least %lld bytes", (long long)least);
     assert_message(context, "on the host", "1000 are held", text, NULL);
@@ -611,6 +645,7 @@ int main(void)
         cmocka_unit_test(refusals_name_everything),
         cmocka_unit_test(explicit_chunks_are_kept),
         cmocka_unit_test(the_next_axis_is_cut_when_one_row_is_too_much),
+        cmocka_unit_test(fewer_chunks_are_in_flight_when_memory_is_tight),
         cmocka_unit_test(arrays_are_used_in_place_on_the_cpu),
         cmocka_unit_test(runs_are_refused_before_they_begin),
         cmocka_unit_test(staging_fits_the_host),
