@@ -167,6 +167,18 @@ K_FN double k_limbs_value(int64_t *limb, int count, int32_t unit)
     return negative ? -y : y;
 }
 
+/* ---- Adding from many items at once ---- */
+
+/* Integers add exactly, so neither order nor interleaving shows. */
+K_FN void k_add_i64(int64_t *to, int64_t value)
+{
+#ifdef __CUDA_ARCH__
+    atomicAdd((unsigned long long *)to, (unsigned long long)value);
+#else
+    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+#endif
+}
+
 /* ---- Film ---- */
 
 /* A sample's greatest radiance: 2^24 such samples still fit. */

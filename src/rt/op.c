@@ -13,6 +13,22 @@ static motet_status check_axis(motet_context *c, const rt_op *op, const rt_port 
     return MOTET_OK;
 }
 
+/* What the pipeline cannot do yet. */
+static motet_status check_possible(motet_context *c, const rt_op *op, const rt_port *p)
+{
+    const char *what = p->access == RT_ADD ? "is added to"
+                       : p->limbs          ? "has limbs"
+                       : p->list           ? "has a row list"
+                       : p->offset         ? "is ragged"
+                       : p->source         ? "has a source"
+                       : p->sink           ? "has a sink"
+                       : p->transform      ? "is transformed"
+                                           : NULL;
+    if (!what) return MOTET_OK;
+    return fail(c, MOTET_UNSUPPORTED, "%s: %s %s, which the runtime cannot do yet", op->name,
+                p->name, what);
+}
+
 static motet_status check_port(motet_context *c, const rt_op *op, const rt_port *p)
 {
     for (int i = 0; i < op->axes; i++) {
@@ -35,7 +51,7 @@ static motet_status check_port(motet_context *c, const rt_op *op, const rt_port 
     if (p->halo < 0 || (p->access != RT_READ && (p->streamed || p->halo)))
         return fail(c, MOTET_INTERNAL, "%s: %s is written with a halo or streamed", op->name,
                     p->name);
-    return MOTET_OK;
+    return check_possible(c, op, p);
 }
 
 int rt_ports_overlap(const rt_port *a, const rt_port *b)

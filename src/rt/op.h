@@ -20,7 +20,44 @@ enum { RT_AXES = 3, RT_PORTS = 8, RT_WHOLE = -1 };
 
 typedef struct rt_queue rt_queue;
 
-typedef enum rt_access { RT_READ, RT_WRITE, RT_UPDATE /* read and written */ } rt_access;
+typedef enum rt_access {
+    RT_READ,
+    RT_WRITE,
+    RT_UPDATE, /* read and written */
+    RT_ADD     /* added to: former contents + what all chunks add, in any order */
+} rt_access;
+
+/* A port as a chunk sees it: element (i, j, k..) of the whole array is at
+ * data[(i - first[0]) * stride[0] + (j - first[1]) * stride[1] + ...]. */
+typedef struct rt_view {
+    void *data;
+    int64_t first[MOTET_MAX_AXES];
+    int64_t count[MOTET_MAX_AXES];
+    int64_t stride[MOTET_MAX_AXES]; /* in elements */
+} rt_view;
+
+/* Where parts of an input come from, or finished parts of an output go to, in place of the memory
+ * of an array. Called on the thread that runs the operation; neither may run operations. A failure
+ * ends the run with its status. */
+typedef struct rt_source {
+    /* Fills the part, which lies without gaps. A part may be asked for again. */
+    motet_status (*read)(const rt_view *part, void *user);
+    void *user;
+} rt_source;
+
+typedef struct rt_sink {
+    /* Takes the part, which lies without gaps; they come in ascending order of the box (axis 0
+     * slowest), each exactly once. */
+    motet_status (*take)(const rt_view *part, void *user);
+    /* Once, after the last part or whatever ended the run; NULL: nobody is told. */
+    void (*end)(motet_status status, void *user);
+    void *user;
+} rt_sink;
+
+/* Puts kernels on the queue that make a block of the same place and size out of the one that
+ * arrived. The same for every chunk and cut. */
+typedef motet_status rt_transform_fn(const rt_view *raw, const rt_view *made, const rt_queue *queue,
+                                     const void *user);
 
 typedef struct rt_port {
     const char *name;         /* for messages: "sinogram" */
@@ -34,16 +71,26 @@ typedef struct rt_port {
     int streamed;     /* 1: axis `stream_axis` arrives in blocks, ascending */
     int stream_axis;
     int64_t halo; /* rows more on each side, along cut[0]; none beyond the array's ends */
-} rt_port;
 
-/* A port as a chunk sees it: element (i, j, k..) of the whole array is at
- * data[(i - first[0]) * stride[0] + (j - first[1]) * stride[1] + ...]. */
-typedef struct rt_view {
-    void *data;
-    int64_t first[MOTET_MAX_AXES];
-    int64_t count[MOTET_MAX_AXES];
-    int64_t stride[MOTET_MAX_AXES]; /* in elements */
-} rt_view;
+    /* RT_ADD: int64, neither streamed nor haloed; cut by an axis or not. Kernels add by k_add_i64
+     * to a part that begins as zeros. limbs > 0: each so many consecutive elements, none of which
+     * is apart from its next in a cut, are one number in limbs (kern/accumulate.h), normalised when
+     * the run is over. BAD_DATA: a sum leaves the range. */
+    int limbs;
+    /* Read ports: row i of the box (axis 0) sees row list[i] of array axis cut[0], as row i of its
+     * view. list_count is extent[0]. Rows may repeat. */
+    const int64_t *list;
+    int64_t list_count;
+    /* Ragged: rows [a, b) of the box (axis 0) are elements [offset[a], offset[b]) of array axis
+     * cut[0]; ascending, extent[0] + 1 entries, within the array. */
+    const int64_t *offset;
+    /* The array has sizes only (no data). A source is read, a sink's port is RT_WRITE. */
+    const rt_source *source;
+    const rt_sink *sink;
+    /* Of a streamed port: kernels see what it makes, of type `made_type`. NULL: what arrived. */
+    rt_transform_fn *transform;
+    motet_type made_type;
+} rt_port;
 
 typedef struct rt_chunk {
     int64_t first[RT_AXES], count[RT_AXES]; /* part of the box */
@@ -66,14 +113,17 @@ typedef struct rt_op {
     k_scratch scratch; /* the most that a kernel of it needs for each worker */
     motet_status (*enqueue)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
     const void *user;
+    /* Digest of all that the result depends on beside the arrays and sizes; 0, 0: unknown. */
+    uint64_t fingerprint[2];
 } rt_op;
 
 /* Where an engine puts its kernels: one after the other. The arguments are copied. */
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
                        int64_t items);
 
-/* INTERNAL or BAD_SHAPE unless the declaration makes sense and fits its arrays; BAD_ARGUMENT: two
- * written ports share memory. Arrays without data (sizes only, for plans) are fine. */
+/* INTERNAL, BAD_SHAPE or BAD_DATA (lists and offsets) unless the declaration makes sense and fits
+ * its arrays; BAD_ARGUMENT: two written ports share memory. Arrays without data (sizes only, for
+ * plans) are fine. */
 motet_status rt_op_check(motet_context *context, const rt_op *op);
 int rt_ports_overlap(const rt_port *a, const rt_port *b); /* both with arrays */
 /* 1 if the port is written by way of a private copy. A direct array that another port reads gets
