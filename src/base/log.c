@@ -49,12 +49,13 @@ void log_warning(motet_context *c, const char *component, const char *format, ..
 log_phase log_phase_begin(motet_context *c, const char *name, int64_t total)
 {
     const int64_t now = clock_now(c);
-    return (log_phase){c, name, total, now, now - interval, atomic_load(&c->cancelled)};
+    return (log_phase){c, name, total, now, now - interval, 0, atomic_load(&c->cancelled)};
 }
 
 motet_status log_phase_step(log_phase *phase, int64_t done)
 {
     motet_context *c = phase->context;
+    phase->done = done;
     const int64_t now = clock_now(c);
     motet_go go = MOTET_GO_ON;
     const int ended = phase->total > 0 && done >= phase->total;
@@ -68,3 +69,5 @@ motet_status log_phase_step(log_phase *phase, int64_t done)
     return fail(c, MOTET_CANCELLED, "%s: cancelled after %lld of %lld", phase->name,
                 (long long)done, (long long)phase->total);
 }
+
+motet_status log_phase_look(log_phase *phase) { return log_phase_step(phase, phase->done); }

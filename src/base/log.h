@@ -14,7 +14,7 @@ void log_warning(motet_context *context, const char *component, const char *form
 typedef struct log_phase {
     motet_context *context;
     const char *name;
-    int64_t total, start, last;
+    int64_t total, start, last, done;
     uint_fast64_t cancelled; /* the context's count when the phase began */
 } log_phase;
 
@@ -22,5 +22,6 @@ log_phase log_phase_begin(motet_context *context, const char *name, int64_t tota
 /* MOTET_CANCELLED (with the error set) if the callback said stop or motet_context_cancel was called
  * since the phase began. */
 motet_status log_phase_step(log_phase *phase, int64_t done);
+motet_status log_phase_look(log_phase *phase); /* the same with nothing more done */
 
 #endif
