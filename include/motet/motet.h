@@ -7,6 +7,7 @@
 #include <motet/ct.h>
 #include <motet/device.h>
 #include <motet/job.h>
+#include <motet/journal.h>
 #include <motet/plan.h>
 #include <motet/status.h>
 #include <motet/store.h>

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "rt/devices.h"
+#include "rt/journal.h"
 #include "rt/turn.h"
 #include "rt/weights.h"
 
@@ -33,6 +34,7 @@ void motet_context_free(motet_context *context)
 {
     if (!context) return;
     rt_devices_close(context);
+    rt_journal_close(context->journal);
     rt_turns_free(context);
     rt_weights_close(context);
     context_end(context);

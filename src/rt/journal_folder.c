@@ -1,0 +1,91 @@
+/* The journal of a context: in files that the caller has open, or in a folder of its own. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/mem.h"
+#include "rt/journal.h"
+#include "rt/journal_inside.h"
+
+enum { MOST_FILES = 32 };
+
+void motet_journal_options_init(motet_journal_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+    options->file = -1;
+}
+
+/* Only one process at a time writes to it: the lock goes with the descriptor. */
+static motet_status open_folder(motet_context *c, const char *folder, int *file)
+{
+    if (mkdir(folder, 0777) && errno != EEXIST) return fail_errno(c, errno, "%s", folder);
+    char *path = mem_format(c, "%s/journal", folder);
+    if (!path) return fail(c, MOTET_NO_MEMORY, "%s: no memory for a path", folder);
+    do *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
+    while (*file < 0 && errno == EINTR);
+    const int reason = *file < 0 ? errno : 0;
+    mem_free(c, path);
+    if (reason) return fail_errno(c, reason, "%s/journal", folder);
+    if (!flock(*file, LOCK_EX | LOCK_NB)) return MOTET_OK;
+    const int refused = errno;
+    close(*file);
+    *file = -1;
+    if (refused == EWOULDBLOCK)
+        return fail(c, MOTET_BUSY, "%s/journal: another process writes to it", folder);
+    return fail_errno(c, refused, "%s/journal: locking", folder);
+}
+
+/* Outputs are to fit beside it. */
+static int64_t half_of_free(int file)
+{
+    struct statvfs s;
+    if (fstatvfs(file, &s)) return INT64_MAX;
+    const uint64_t blocks = s.f_bavail / 2;
+    return s.f_frsize && blocks < INT64_MAX / s.f_frsize ? (int64_t)(blocks * s.f_frsize)
+                                                        : INT64_MAX;
+}
+
+motet_status motet_context_journal(motet_context *c, const motet_journal_options *o)
+{
+    rt_journal_close(c->journal);
+    c->journal = NULL;
+    if (!o) return MOTET_OK;
+    if (o->size != sizeof *o)
+        return fail(c, MOTET_BAD_ARGUMENT, "size is %u, expected that of motet_journal_options",
+                    o->size);
+    if (o->file_count < 0 || o->file_count > MOST_FILES || (o->file_count && !o->files))
+        return fail(c, MOTET_BAD_ARGUMENT, "file_count is %d, expected 0 to %d", o->file_count,
+                    MOST_FILES);
+    if (o->folder && o->file >= 0)
+        return fail(c, MOTET_BAD_ARGUMENT, "folder is \"%s\" and file is %d, expected one of them",
+                    o->folder, o->file);
+    int files[MOST_FILES + 1], count = o->file_count, own = -1;
+    for (int i = 0; i < count; i++) files[i] = o->files[i];
+    int64_t most = o->most_bytes && o->most_bytes < INT64_MAX ? (int64_t)o->most_bytes : INT64_MAX;
+    if (o->folder) {
+        TRY(open_folder(c, o->folder, &own));
+        if (!o->most_bytes) most = half_of_free(own);
+    }
+    const int writes = own >= 0 || o->file >= 0;
+    if (writes) files[count++] = own >= 0 ? own : o->file;
+    const motet_status st = rt_journal_open(c, files, count, writes, most, &c->journal);
+    if (st == MOTET_OK) {
+        c->journal->folder_file = own;
+    } else if (own >= 0) {
+        close(own);
+        fail_prefix(c, "%s/journal", o->folder);
+    }
+    return st;
+}
+
+void motet_context_journal_counts(const motet_context *c, motet_journal_counts *out)
+{
+    memset(out, 0, sizeof *out);
+    if (c->journal) rt_journal_count(c->journal, out);
+}
