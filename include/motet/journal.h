@@ -1,5 +1,5 @@
-/* Journals: what a run has finished is kept in a file, so that the same calls, made again by a fresh
- * process after a kill, a crash or a full disk, skip it and come to the same bits.
+/* Journals: what a run has finished is kept in a file, so that the same calls, made again by a
+ * fresh process after a kill, a crash or a full disk, skip it and come to the same bits.
  *
  * A journal is a cache by content: an operation's finished chunks are found again by a digest of
  * the build, the operation and all that it reads. Another input, another build or a damaged file
@@ -35,8 +35,8 @@ MOTET_API motet_status motet_context_journal(motet_context *context,
                                              const motet_journal_options *options);
 
 typedef struct motet_journal_counts {
-    int64_t records;       /* in the files, when it was opened */
-    int64_t found, kept;   /* parts of results taken from it and added to it */
+    int64_t records;     /* in the files, when it was opened */
+    int64_t found, kept; /* parts of results taken from it and added to it */
     int64_t found_bytes, kept_bytes;
     int full; /* most_bytes was reached, or the file could not be written: no more is kept */
 } motet_journal_counts;

@@ -48,7 +48,7 @@ static int64_t half_of_free(int file)
     if (fstatvfs(file, &s)) return INT64_MAX;
     const uint64_t blocks = s.f_bavail / 2;
     return s.f_frsize && blocks < INT64_MAX / s.f_frsize ? (int64_t)(blocks * s.f_frsize)
-                                                        : INT64_MAX;
+                                                         : INT64_MAX;
 }
 
 motet_status motet_context_journal(motet_context *c, const motet_journal_options *o)

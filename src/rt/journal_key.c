@@ -47,7 +47,7 @@ static void add_port(XXH3_state_t *s, const rt_op *op, int number, const void *d
     for (int i = 0; i < op->axes; i++) add_word(s, p->cut[i]);
     add_word(s, p->streamed ? p->stream_axis : -1);
     add_word(s, p->halo);
-    add_word(s, p->transform ? p->made_type : -1); /* what it does is in the fingerprint */
+    add_word(s, p->transform ? (int64_t)p->made_type : -1); /* what it does is in the fingerprint */
     if (p->list) add(s, p->list, (size_t)op->extent[0] * sizeof *p->list);
     if (p->offset) add(s, p->offset, (size_t)(op->extent[0] + 1) * sizeof *p->offset);
     add_word(s, (p->list ? 1 : 0) + (p->offset ? 2 : 0));

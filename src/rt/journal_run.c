@@ -20,7 +20,7 @@ struct rt_journal_run {
     digest key;
     const rt_journal_record *found; /* of the key, in the order of `first` */
     int64_t count, taken;
-    int64_t longest; /* of those, along axis 0 */
+    int64_t longest;     /* of those, along axis 0 */
     unsigned char *take; /* a bit for each */
 };
 
@@ -121,10 +121,7 @@ static int64_t shared(const rt_journal_record *r, const int64_t first[RT_AXES],
     return volume;
 }
 
-static int is_taken(const rt_journal_run *r, int64_t k)
-{
-    return r->take[k / 8] >> (k % 8) & 1;
-}
+static int is_taken(const rt_journal_run *r, int64_t k) { return r->take[k / 8] >> (k % 8) & 1; }
 
 /* What of a part of the box lies in the records taken so far, of those before `end`. They are in
  * order of their first row, and none is longer than the longest. */

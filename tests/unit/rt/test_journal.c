@@ -1,5 +1,5 @@
-#include <fcntl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,13 +69,20 @@ static int64_t size_of(int file)
 
 /* Records for tests: the payload of number n is `size` bytes made from n. */
 enum { RECORDS = 5 };
-static size_t size_of_record(int n) { return n == 3 ? RT_JOURNAL_BUFFER + 1234 : 40u + 7u * (size_t)n; }
-static unsigned char byte_of(int n, size_t at) { return (unsigned char)(31 * (size_t)n + at * 7 + at / 256); }
+static size_t size_of_record(int n)
+{
+    return n == 3 ? RT_JOURNAL_BUFFER + 1234 : 40u + 7u * (size_t)n;
+}
+static unsigned char byte_of(int n, size_t at)
+{
+    return (unsigned char)(31 * (size_t)n + at * 7 + at / 256);
+}
 static digest key_of(int n) { return (digest){(uint64_t)n % 2 + 5, 77}; }
 
 static void fill(size_t offset, size_t bytes, void *piece, void *user)
 {
-    for (size_t i = 0; i < bytes; i++) ((unsigned char *)piece)[i] = byte_of(*(int *)user, offset + i);
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)piece)[i] = byte_of(*(int *)user, offset + i);
 }
 
 static rt_journal_record record_of(int n)
@@ -331,8 +338,10 @@ static void every_failing_allocation_is_survived(void **state)
         const motet_status st = everything(c, files, &good);
         const int failed = test_context_failed(c);
         test_context_fail_at(c, 0, 0);
-        if (failed) assert_status(c, st, MOTET_NO_MEMORY);
-        else assert_ok(c, st);
+        if (failed)
+            assert_status(c, st, MOTET_NO_MEMORY);
+        else
+            assert_ok(c, st);
         motet_context_memory(c, &after);
         assert_int_equal(after.blocks, before.blocks);
         close(files[0]);

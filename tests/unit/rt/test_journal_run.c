@@ -68,7 +68,9 @@ static int play(motet_context *c, toy_run *t, int64_t rows, int64_t columns, int
     int computed = 0;
     for (int64_t i = 0; i < ROWS; i += rows)
         for (int64_t j = 0; j < t->op.extent[1] || (j == 0 && t->op.axes < 2); j += columns) {
-            const int64_t width = t->op.axes < 2 ? COLUMNS : COLUMNS - j < columns ? COLUMNS - j : columns;
+            const int64_t width = t->op.axes < 2          ? COLUMNS
+                                  : COLUMNS - j < columns ? COLUMNS - j
+                                                          : columns;
             const int64_t first[RT_AXES] = {i, j, 0};
             const int64_t count[RT_AXES] = {ROWS - i < rows ? ROWS - i : rows, width, 1};
             if (rt_journal_covers(run, first, count)) continue;
@@ -215,9 +217,9 @@ static void foreign_records_are_not_taken(void **state)
     const int file = memory_file();
     rt_journal *j = NULL;
     assert_ok(c, rt_journal_open(c, &file, 1, 1, INT64_MAX, &j));
-    static const int64_t boxes[][2 * RT_AXES] = {{0, 0, 0, ROWS + 1, 1, 1}, {ROWS, 0, 0, 1, 1, 1},
-                                                 {0, 0, 1, 1, 1, 1},        {0, 0, 0, 1, 1, 2},
-                                                 {0, 0, 0, 2, 2, 1},        {INT64_MAX - 1, 0, 0, 1, 1, 1}};
+    static const int64_t boxes[][2 * RT_AXES] = {
+        {0, 0, 0, ROWS + 1, 1, 1}, {ROWS, 0, 0, 1, 1, 1}, {0, 0, 1, 1, 1, 1},
+        {0, 0, 0, 1, 1, 2},        {0, 0, 0, 2, 2, 1},    {INT64_MAX - 1, 0, 0, 1, 1, 1}};
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         rt_journal_record r = {.key = rt_journal_key(&t.op, data), .bytes = 12};
         memcpy(r.first, boxes[i], sizeof r.first);
