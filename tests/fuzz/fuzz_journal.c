@@ -26,7 +26,8 @@ static int64_t look(motet_context *context, int file, int writes)
 {
     rt_journal *j = NULL;
     const motet_status st = rt_journal_open(context, &file, 1, writes, 1 << 20, &j);
-    fuzz_check(st == MOTET_OK || (writes && st == MOTET_BAD_DATA), "any file can be looked through");
+    fuzz_check(st == MOTET_OK || (writes && st == MOTET_BAD_DATA),
+               "any file can be looked through");
     if (!j) return -1;
     int64_t good = 0;
     for (int64_t i = 0; i < j->count; i++) {
