@@ -3,8 +3,9 @@
 #   base < kern, dev, net, store < rt < ct, rf, gem, pauli < cli
 # Folders of one level do not include each other; only kern, which knows no devices and no files, may be
 # used by dev (which launches kernels) and store (which takes digests).
-# The command and the examples use the public headers only; the command may take base/number.h too,
-# which stands alone and is compiled into it, so that it reads numbers as the library does.
+# The command and the examples use the public headers only; the command may take base/number.h and
+# base/recovery.h too, which stand alone and are compiled into it, so that it reads numbers and tries
+# devices again as the library does.
 set -u
 cd "$1" || exit 1
 failed=0
@@ -40,7 +41,7 @@ for folder in src/*/; do
         target=$(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]+)".*/\1/p' <<<"$text")
         [ -n "$target" ] || continue
         case $target in
-        base/number.h) [ "$area" = cli ] && continue ;;
+        base/number.h | base/recovery.h) [ "$area" = cli ] && continue ;;
         base/context.h)
             case $file in
             src/base/* | src/rt/* | src/dev/*) ;;

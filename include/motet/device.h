@@ -16,7 +16,7 @@ typedef struct motet_device_info {
     uint64_t memory_total, memory_free; /* bytes */
 } motet_device_info;
 
-/* Devices of the context. */
+/* Devices of the context. DEVICE_LOST: it is lost; asking never brings it back. */
 MOTET_API int motet_context_devices(const motet_context *context);
 MOTET_API motet_status motet_context_device(const motet_context *context, int index,
                                             motet_device_info *out);
@@ -29,6 +29,21 @@ MOTET_API motet_status motet_context_device(const motet_context *context, int in
  * empty, has spaces or more than 63 bytes; more than 32 names. */
 MOTET_API motet_status motet_context_weights(motet_context *context, const char *operation,
                                              int count, const double *weights);
+
+/* A device that fails during a run is lost: others do its work, and runs go on without it. It is
+ * tried again when a run begins, 30 s after the loss and after each attempt at the earliest, at
+ * most 6 times an hour, and it is used only when it computes known bits. */
+typedef struct motet_device_state {
+    int lost;
+    int64_t losses, returns, attempts;
+    double wait;      /* seconds until it may be tried; 0: now, or it is not lost */
+    char reason[160]; /* of the last loss, also when it is back; "": it was never lost */
+} motet_device_state;
+
+MOTET_API motet_status motet_context_device_state(const motet_context *context, int index,
+                                                  motet_device_state *out);
+/* Tries now what a run would try when it begins; answers how many devices are usable. */
+MOTET_API int motet_context_recover(motet_context *context);
 
 /* "base", "v3", "v4", "auto"; and whether this processor can run it. */
 MOTET_API const char *motet_isa_text(motet_isa isa);

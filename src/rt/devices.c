@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/context.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -15,6 +16,9 @@ static motet_status open_one(motet_context *c, const dev_table *table, int index
     rt_device *one = &all->set[all->count];
     TRY(table->open(c, index, &one->device));
     one->device->index = all->count++;
+    one->table = table;
+    one->number = index;
+    one->host_visible = one->device->host_visible;
     TRY(one->device->table->info(one->device, &one->info));
     if (one->info.threads > 0) {
         one->baseline = mem_array(c, int64_t, one->info.threads);
@@ -58,18 +62,26 @@ motet_status rt_devices_open(motet_context *c, const char *names)
     return st;
 }
 
+void rt_device_release(motet_context *c, rt_device *one)
+{
+    pthread_mutex_lock(&c->lock);
+    rt_kept *k = one->kept;
+    one->kept = NULL;
+    pthread_mutex_unlock(&c->lock);
+    for (rt_kept *next; k; k = next) {
+        next = k->next;
+        for (int j = 0; j < 2; j++)
+            if (k->memory[j].data) one->table->release(one->device, &k->memory[j]);
+        mem_free(c, k);
+    }
+}
+
 void rt_devices_close(motet_context *c)
 {
     for (int i = 0; c->devices && i < c->devices->count; i++) {
         rt_device *one = &c->devices->set[i];
-        dev *device = one->device;
-        device->table->close(device);
-        for (rt_kept *k = one->kept, *next; k; k = next) {
-            next = k->next;
-            for (int j = 0; j < 2; j++)
-                if (k->memory[j].data) device->table->release(device, &k->memory[j]);
-            mem_free(c, k);
-        }
+        if (!one->closed) one->table->close(one->device);
+        rt_device_release(c, one);
         mem_free(c, one->baseline);
     }
     mem_free(c, c->devices);
@@ -77,11 +89,39 @@ void rt_devices_close(motet_context *c)
     dev_end(c);
 }
 
-void rt_device_lose(motet_context *c, rt_device *one, const char *reason)
+/* Using a device. */
+
+static dev *take(motet_context *c, rt_device *one, int lost_too)
 {
     pthread_mutex_lock(&c->lock);
-    if (!atomic_load(&one->lost)) snprintf(one->reason, sizeof one->reason, "%s", reason);
-    atomic_store(&one->lost, 1);
+    const int there = !one->closed && !one->recovery.trying;
+    dev *device = there && (lost_too || !atomic_load(&one->lost)) ? one->device : NULL;
+    if (device) one->users++;
+    pthread_mutex_unlock(&c->lock);
+    return device;
+}
+
+dev *rt_device_use(motet_context *c, rt_device *one) { return take(c, one, 0); }
+dev *rt_device_hold(motet_context *c, rt_device *one) { return take(c, one, 1); }
+
+void rt_device_leave(motet_context *c, rt_device *one)
+{
+    pthread_mutex_lock(&c->lock);
+    one->users--;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The order matters: the flag is read without the lock. */
+void rt_device_lose(motet_context *c, rt_device *one, const char *reason)
+{
+    const int64_t now = clock_now(c);
+    pthread_mutex_lock(&c->lock);
+    if (!atomic_load(&one->lost)) {
+        snprintf(one->reason, sizeof one->reason, "%s", reason);
+        one->losses++;
+        recovery_lose(&one->recovery, now);
+        atomic_store(&one->lost, 1);
+    }
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -101,6 +141,10 @@ motet_status motet_context_device(const motet_context *context, int index, motet
     if (index < 0 || index >= c->devices->count)
         return fail(c, MOTET_BAD_ARGUMENT, "device %d: this context has %d", index,
                     c->devices->count);
-    dev *device = c->devices->set[index].device;
-    return device->table->info(device, out);
+    rt_device *one = &c->devices->set[index];
+    dev *device = rt_device_use(c, one);
+    if (!device) return fail(c, MOTET_DEVICE_LOST, "device %d, %s, is lost", index, one->info.name);
+    const motet_status st = device->table->info(device, out);
+    rt_device_leave(c, one);
+    return st;
 }

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/recovery.h"
 #include "dev/dev.h"
 
 enum { RT_DEVICES = 16 };
@@ -14,13 +15,24 @@ typedef struct rt_kept {
     dev_memory memory[2];
 } rt_kept;
 
+/* A lost device may come back (recover.h), and `device` is another one then. So whoever asks the
+ * device for anything uses or holds it meanwhile; it is closed when nobody does. */
 typedef struct rt_device {
     dev *device;
-    motet_device_info info;     /* as it was when the device was opened */
+    const dev_table *table; /* its back end */
+    int number;             /* there */
+    int host_visible;
+    motet_device_info info;     /* as it was when the device was first opened */
     atomic_int_fast64_t chunks; /* done since the last reset of the report */
     int64_t *baseline; /* items of each thread at that reset; guarded by the context's lock */
-    atomic_int lost;   /* no run uses it any more */
-    char reason[160];  /* of that; guarded, as `kept` is, by the context's lock */
+    atomic_int lost; /* no run uses it any more. Set last: who sees it finds reason and cool-down */
+
+    /* Guarded by the context's lock: */
+    char reason[160]; /* of the last loss; stays when the device is back */
+    int64_t losses, returns;
+    recovery recovery;
+    int users;  /* that use or hold it */
+    int closed; /* and not open again */
     rt_kept *kept;
 } rt_device;
 
@@ -32,8 +44,15 @@ typedef struct rt_devices {
 /* Opens what the context's options name. On failure nothing stays open. */
 motet_status rt_devices_open(motet_context *context, const char *names);
 void rt_devices_close(motet_context *context);
-/* From now on no run uses the device. */
+/* Until rt_device_leave the device is not closed. NULL: it is lost. */
+dev *rt_device_use(motet_context *context, rt_device *one);
+/* The same for a lost one, to ask it something. NULL: it is not there now. */
+dev *rt_device_hold(motet_context *context, rt_device *one);
+void rt_device_leave(motet_context *context, rt_device *one);
+/* From now on no run uses the device, until it is back. Who says so uses it. */
 void rt_device_lose(motet_context *context, rt_device *one, const char *reason);
 void rt_device_keep(motet_context *context, rt_device *one, rt_kept *kept);
+/* Releases what was kept; the device is closed. */
+void rt_device_release(motet_context *context, rt_device *one);
 
 #endif

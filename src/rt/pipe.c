@@ -112,6 +112,8 @@ static motet_status leave(pipe *p, pipe_device *d, motet_status status)
     if (status != MOTET_NO_MEMORY || hung) rt_device_lose(c, d->on, p->reason);
     log_warning(c, "device", "%s goes on without %s: %s", p->job->op->name, d->on->info.name,
                 p->reason);
+    rt_device_leave(c, d->on);
+    p->job->left[d - p->device] = 1;
     return MOTET_OK;
 }
 

@@ -13,13 +13,17 @@
 enum { THREADS = 4096 }; /* the most a device has, see motet_context_options */
 
 /* Items of each thread since the last reset; NULL when there is no memory. */
-static json_t *items_json(motet_context *c, const rt_device *one)
+static json_t *items_json(motet_context *c, rt_device *one)
 {
     json_t *list = json_array();
     const int threads = one->info.threads;
     int64_t *items = mem_array(c, int64_t, threads);
     int failed = !list || !items;
-    if (!failed) one->device->table->share(one->device, items, threads);
+    dev *device = failed ? NULL : rt_device_hold(c, one);
+    if (device) {
+        device->table->share(device, items, threads);
+        rt_device_leave(c, one);
+    }
     for (int i = 0; !failed && i < threads; i++) {
         pthread_mutex_lock(&c->lock);
         const int64_t count = items[i] - one->baseline[i];
@@ -32,7 +36,7 @@ static json_t *items_json(motet_context *c, const rt_device *one)
     return NULL;
 }
 
-static json_t *device_json(motet_context *c, const rt_device *one)
+static json_t *device_json(motet_context *c, rt_device *one)
 {
     json_t *items = items_json(c, one);
     if (!items) return NULL;
@@ -75,10 +79,12 @@ void motet_context_report_reset(motet_context *c)
     for (int i = 0; i < c->devices->count; i++) {
         rt_device *one = &c->devices->set[i];
         atomic_store(&one->chunks, 0);
-        if (!one->baseline) continue;
+        dev *device = one->baseline ? rt_device_hold(c, one) : NULL;
+        if (!device) continue;
         int64_t now[THREADS]; /* the device is asked without the lock: it may want it itself */
         const int threads = one->info.threads < THREADS ? one->info.threads : THREADS;
-        one->device->table->share(one->device, now, threads);
+        device->table->share(device, now, threads);
+        rt_device_leave(c, one);
         pthread_mutex_lock(&c->lock);
         memcpy(one->baseline, now, (size_t)threads * sizeof *now);
         pthread_mutex_unlock(&c->lock);

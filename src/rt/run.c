@@ -16,6 +16,7 @@
 #include "base/threads.h"
 #include "rt/devices.h"
 #include "rt/pipe_inside.h"
+#include "rt/recover.h"
 #include "rt/weights.h"
 
 enum {
@@ -44,6 +45,8 @@ typedef struct plan {
     rt_plan_device devices[RT_DEVICES];
     int index[RT_DEVICES]; /* of each in the context's device set */
     rt_weights weights[RT_WEIGHTINGS];
+    int users;            /* of which so many are used by this run */
+    int left[RT_DEVICES]; /* 1: it has left that one already */
 } plan;
 
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
@@ -216,7 +219,7 @@ out:
     return st;
 }
 
-static motet_status on_all(run *r, const plan *p, const rt_run_options *options)
+static motet_status on_all(run *r, plan *p, const rt_run_options *options)
 {
     pipe_job job = {.context = r->context,
                     .op = r->op,
@@ -226,6 +229,7 @@ static motet_status on_all(run *r, const plan *p, const rt_run_options *options)
                     .index = p->index,
                     .phase = &r->phase,
                     .failed = -1,
+                    .left = p->left,
                     .test = options->test};
     memcpy(job.data, r->data, sizeof job.data);
     const motet_status st = pipe_run(&job);
@@ -242,7 +246,7 @@ static motet_status on_all(run *r, const plan *p, const rt_run_options *options)
     return MOTET_OK;
 }
 
-static motet_status go(run *r, const plan *p, const rt_run_options *options)
+static motet_status go(run *r, plan *p, const rt_run_options *options)
 {
     motet_status st = MOTET_OK;
     TRY_GOTO(prepare_ports(r));
@@ -263,10 +267,11 @@ static motet_status make_plan(motet_context *c, const rt_op *op, const rt_run_op
     const int count = rt_plan_devices(c, all);
     int remaining = 0;
     for (int i = 0; i < count; i++) {
-        if (atomic_load(&c->devices->set[i].lost)) continue;
+        if (!rt_device_use(c, &c->devices->set[i])) continue;
         out->devices[remaining] = all[i];
         if (o->budget) out->devices[remaining].budget = o->budget[i];
         out->index[remaining++] = i;
+        out->users = remaining;
     }
     if (!remaining)
         return fail(c, MOTET_DEVICE_LOST, "%s: no device is left, all are lost", op->name);
@@ -288,26 +293,38 @@ static motet_status make_plan(motet_context *c, const rt_op *op, const rt_run_op
     return rt_plan_make(c, op, out->devices, remaining, &out->options, &out->plan);
 }
 
-motet_status rt_run_with(motet_context *c, const rt_op *op, const rt_run_options *options)
+static motet_status run_planned(motet_context *c, const rt_op *op, const rt_run_options *options,
+                                plan *p)
 {
-    plan p;
-    TRY(make_plan(c, op, options, &p));
+    TRY(make_plan(c, op, options, p));
     const int64_t start = clock_now(c);
     run r = {.context = c,
              .op = op,
-             .share = p.plan.share[0],
-             .on = &c->devices->set[p.index[0]],
+             .share = p->plan.share[0],
+             .on = &c->devices->set[p->index[0]],
              .failed = -1,
              .phase = log_phase_begin(c, op->name, op->extent[0])};
     TRY(report_operation_begin(c, op->name));
-    if (p.plan.chunks > 0) {
+    if (p->plan.chunks > 0) {
         const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
-        const motet_status st = go(&r, &p, options);
+        const motet_status st = go(&r, p, options);
         thread_float_leave(former);
         TRY(st);
     }
     report_operation_add(c, op->name, r.finished, r.items, clock_seconds_since(c, start));
     return MOTET_OK;
+}
+
+motet_status rt_run_with(motet_context *c, const rt_op *op, const rt_run_options *options)
+{
+    plan p; /* no time is spent on clearing it */
+    p.users = 0;
+    memset(p.left, 0, sizeof p.left);
+    rt_recover(c);
+    const motet_status st = run_planned(c, op, options, &p);
+    for (int i = 0; i < p.users; i++)
+        if (!p.left[i]) rt_device_leave(c, &c->devices->set[p.index[i]]);
+    return st;
 }
 
 motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)

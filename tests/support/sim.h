@@ -2,6 +2,7 @@
 #ifndef MOTET_TEST_SIM_H
 #define MOTET_TEST_SIM_H
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -28,6 +29,31 @@ static inline motet_context *sim_context(const sim_config *config, const char *n
 }
 
 static inline dev *sim_dev(motet_context *c, int index) { return c->devices->set[index].device; }
+
+/* The simulator's clock as the context's, so that all times are virtual and repeat; a test may set
+ * it ahead. Must live as long as the context. */
+typedef struct sim_clock {
+    motet_context *context;
+    atomic_int_fast64_t ahead; /* nanoseconds */
+} sim_clock;
+
+static inline int64_t sim_clock_now(void *user)
+{
+    sim_clock *clock = user;
+    return sim_now(clock->context) + atomic_load(&clock->ahead);
+}
+
+static inline void sim_clock_use(motet_context *c, sim_clock *clock)
+{
+    clock->context = c;
+    atomic_init(&clock->ahead, 0);
+    c->options.clock = (motet_clock){sim_clock_now, clock};
+}
+
+static inline void sim_clock_pass(sim_clock *clock, double seconds)
+{
+    atomic_fetch_add(&clock->ahead, (int_fast64_t)(seconds * 1e9));
+}
 
 /* What was found so far is exactly nothing. */
 static inline void assert_clean(motet_context *c)
