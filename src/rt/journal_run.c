@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "rt/journal.h"
 #include "rt/journal_inside.h"
-#include "rt/pipe_box.h"
+#include "rt/pipe_move.h"
 
 static const int64_t most_steps = (int64_t)1 << 28; /* of looking for overlaps, then it is enough */
 

@@ -54,10 +54,13 @@ typedef struct rt_sink {
     void *user;
 } rt_sink;
 
-/* Puts kernels on the queue that make a block of the same place and size out of the one that
- * arrived. The same for every chunk and cut. */
-typedef motet_status rt_transform_fn(const rt_view *raw, const rt_view *made, const rt_queue *queue,
-                                     const void *user);
+typedef struct rt_chunk rt_chunk;
+
+/* Puts kernels on the queue that make a block of the same place and size, `made`, out of the one
+ * that arrived, `raw`, and other ports that are read, as they arrived. An element of it must not
+ * depend on the cut. `user` is the operation's. */
+typedef motet_status rt_transform_fn(const rt_chunk *chunk, const rt_view *raw, const rt_view *made,
+                                     const rt_queue *queue, const void *user);
 
 typedef struct rt_port {
     const char *name;         /* for messages: "sinogram" */
@@ -92,12 +95,12 @@ typedef struct rt_port {
     motet_type made_type;
 } rt_port;
 
-typedef struct rt_chunk {
+struct rt_chunk {
     int64_t first[RT_AXES], count[RT_AXES]; /* part of the box */
     int64_t stream_first, stream_count;     /* block of the stream; 0, 0 when it is empty */
     int first_block, last_block;            /* of the stream, for this chunk */
     rt_view port[RT_PORTS];
-} rt_chunk;
+};
 
 typedef struct rt_op {
     const char *name; /* "ct.backproject" */
@@ -125,6 +128,10 @@ motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void
  * its arrays; BAD_ARGUMENT: two written ports share memory. Arrays without data (sizes only, for
  * plans) are fine. */
 motet_status rt_op_check(motet_context *context, const rt_op *op);
+/* 1 if the port takes memory of its own even where kernels reach host memory; what its transform
+ * makes is not counted. */
+int rt_port_buffered(const rt_port *port);
+int rt_op_buffered(const rt_op *op); /* one of its ports is, or has a transform */
 int rt_ports_overlap(const rt_port *a, const rt_port *b); /* both with arrays */
 /* 1 if the port is written by way of a private copy. A direct array that another port reads gets
  * one all the same: else what is read would depend on what is written already. */

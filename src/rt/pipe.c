@@ -161,7 +161,7 @@ static motet_status step(pipe *p, pipe_device *d, int *moved)
         p->job->failed = d->published;
         p->job->failed_on = d->on->device->index;
     }
-    if (!goes_on(st)) return st;
+    if (!goes_on(st) || p->job->refused) return st;
     *moved = 1;
     return leave(p, d, st);
 }

@@ -42,9 +42,10 @@ typedef struct pipe_job {
     void *data[RT_PORTS]; /* host memory of each port: its array's or the private copy */
     log_phase *phase;
     pipe_test test;
-    int64_t items;              /* launched */
-    int64_t failed;             /* chunk of a device's own count that did last; -1: none */
-    int failed_on;              /* that device, in the context's set */
+    int64_t items;  /* launched */
+    int64_t failed; /* chunk of a device's own count that did last; -1: none */
+    int failed_on;  /* that device, in the context's set */
+    int refused;    /* a source, a sink or a sum failed: that ends the run, whatever the status */
     int64_t chunks[RT_DEVICES]; /* done by each device of the plan */
 } pipe_job;
 

@@ -1,4 +1,4 @@
-/* Boxes of arrays. A box is moved run by run: a run is what lies without gaps in the array, too. */
+/* Boxes of arrays, and views of them. */
 #include "rt/pipe_box.h"
 
 #include <string.h>
@@ -23,21 +23,61 @@ static void cut_axis(pipe_box *b, int axis, int64_t first, int64_t count, int64_
 pipe_box pipe_box_of(const rt_op *op, const rt_port *p, const rt_chunk *chunk)
 {
     pipe_box b = pipe_box_whole(p->array);
-    for (int i = 0; i < op->axes; i++)
-        if (p->cut[i] != RT_WHOLE)
-            cut_axis(&b, p->cut[i], chunk->first[i], chunk->count[i], i == 0 ? p->halo : 0);
+    if (p->list) b.count[p->cut[0]] = p->list_count;
+    for (int i = 0; i < op->axes; i++) {
+        if (p->cut[i] == RT_WHOLE) continue;
+        int64_t first = chunk->first[i], count = chunk->count[i];
+        if (i == 0 && p->offset) {
+            count = p->offset[first + count] - p->offset[first];
+            first = p->offset[first];
+        }
+        cut_axis(&b, p->cut[i], first, count, i == 0 ? p->halo : 0);
+    }
     if (p->streamed) cut_axis(&b, p->stream_axis, chunk->stream_first, chunk->stream_count, 0);
     return b;
 }
 
-size_t pipe_box_bytes(const rt_port *p, const pipe_box *b)
+int64_t pipe_box_elements(const rt_port *p, const pipe_box *b)
 {
-    size_t bytes = motet_type_bytes(p->array->type);
-    for (int i = 0; i < p->array->axes; i++) bytes *= (size_t)b->count[i];
-    return bytes;
+    int64_t elements = 1;
+    for (int i = 0; i < p->array->axes; i++) elements *= b->count[i];
+    return elements;
 }
 
-rt_view pipe_view(const rt_port *p, void *data, const pipe_box *held, const pipe_box *part)
+size_t pipe_box_bytes(const rt_port *p, const pipe_box *b)
+{
+    return motet_type_bytes(p->array->type) * (size_t)pipe_box_elements(p, b);
+}
+
+int64_t pipe_box_piece(const rt_port *p, const pipe_box *box, int64_t from, int64_t most,
+                       pipe_box *piece)
+{
+    if (from >= pipe_box_elements(p, box)) return 0;
+    *piece = *box;
+    int64_t step = 1; /* elements of one index of the axis */
+    int axis = p->array->axes - 1, grown = axis;
+    int64_t size = 1;           /* of an index of axis `grown`, which the piece is a range of */
+    for (; axis >= 0; axis--) { /* the outermost axis on which the place and the size allow it */
+        if (from % step || step > most) break;
+        grown = axis;
+        size = step;
+        step *= box->count[axis];
+    }
+    const int64_t at = from / size % box->count[grown], left = box->count[grown] - at;
+    const int64_t count = left < most / size ? left : most / size;
+    int64_t rest = from / size / box->count[grown];
+    piece->first[grown] = box->first[grown] + at;
+    piece->count[grown] = count;
+    for (int i = grown - 1; i >= 0; i--) {
+        piece->first[i] = box->first[i] + rest % box->count[i];
+        piece->count[i] = 1;
+        rest /= box->count[i];
+    }
+    return count * size;
+}
+
+static rt_view view_of(const rt_port *p, motet_type type, void *data, const pipe_box *held,
+                       const pipe_box *part)
 {
     rt_view v;
     memset(&v, 0, sizeof v);
@@ -49,13 +89,23 @@ rt_view pipe_view(const rt_port *p, void *data, const pipe_box *held, const pipe
         offset += (part->first[i] - held->first[i]) * stride;
         stride *= held->count[i];
     }
-    v.data = stride ? (char *)data + (size_t)offset * motet_type_bytes(p->array->type) : data;
+    v.data = stride ? (char *)data + (size_t)offset * motet_type_bytes(type) : data;
     return v;
 }
 
-dev_access pipe_access(const rt_port *p, const rt_view *v)
+rt_view pipe_view(const rt_port *p, void *data, const pipe_box *held, const pipe_box *part)
 {
-    const size_t element = motet_type_bytes(p->array->type);
+    return view_of(p, p->array->type, data, held, part);
+}
+
+rt_view pipe_view_made(const rt_port *p, void *data, const pipe_box *part)
+{
+    return view_of(p, p->made_type, data, part, part);
+}
+
+dev_access pipe_access(const rt_port *p, motet_type type, const rt_view *v)
+{
+    const size_t element = motet_type_bytes(type);
     int64_t length = 1, rows = 1, pitch = 0, last = 0;
     int even = 1;
     for (int i = p->array->axes - 1; i >= 0; i--) {
@@ -78,48 +128,4 @@ dev_access pipe_access(const rt_port *p, const rt_view *v)
                         .writes = p->access != RT_READ,
                         .rows = even ? (size_t)rows : 1,
                         .pitch = (size_t)pitch * element};
-}
-
-static void move(const rt_port *p, char *array, const pipe_box *b, size_t offset, size_t bytes,
-                 char *packed, int into_array)
-{
-    const motet_array *a = p->array;
-    const size_t element = motet_type_bytes(a->type);
-    int outer = a->axes - 1; /* axes before it pick the run */
-    int64_t length = b->count[outer];
-    while (outer > 0 && b->count[outer] == a->shape[outer]) length *= b->count[--outer];
-    const size_t run = (size_t)length * element;
-    while (bytes) {
-        int64_t number = (int64_t)(offset / run), stride = 1, at = 0;
-        for (int i = a->axes - 1; i >= 0; i--) {
-            int64_t index = b->first[i];
-            if (i < outer) {
-                index += number % b->count[i];
-                number /= b->count[i];
-            }
-            at += index * stride;
-            stride *= a->shape[i];
-        }
-        const size_t within = offset % run, part = run - within < bytes ? run - within : bytes;
-        char *place = array + (size_t)at * element + within;
-        if (into_array)
-            memcpy(place, packed, part);
-        else
-            memcpy(packed, place, part);
-        offset += part;
-        packed += part;
-        bytes -= part;
-    }
-}
-
-void pipe_pack(const rt_port *p, const void *array, const pipe_box *b, size_t offset, size_t bytes,
-               void *packed)
-{
-    move(p, (char *)(uintptr_t)array, b, offset, bytes, packed, 0);
-}
-
-void pipe_unpack(const rt_port *p, void *array, const pipe_box *b, size_t offset, size_t bytes,
-                 const void *packed)
-{
-    move(p, array, b, offset, bytes, (char *)(uintptr_t)packed, 1);
 }

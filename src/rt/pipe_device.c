@@ -1,73 +1,21 @@
 /* One device at work: a stream brings chunks up, one computes, one brings results down, ordered by
- * events only; the calling thread moves parts between arrays and staging memory.
+ * events only; the calling thread moves parts between arrays and staging memory. Copies by the
+ * device name staging memory only, so a device that hangs can never reach an array. A slot is used
+ * again when its results have been taken out of it.
  *
- * Device memory is one arena: fixed ports, then the slots of chunks, then the ring of blocks of the
- * stream. The staging memory has the same slots and ring; fixed ports go through a bounded part of
- * it, half by half. Copies by the device name staging memory only, so a device that hangs can
- * never reach an array. A slot is used again when its results have been taken out of it. */
+ * A device that reaches host memory works on arrays in place, on two streams in turn, with nothing
+ * to bring; what its buffered ports hold is filled before a chunk begins and taken out after it. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/mem.h"
 #include "rt/pipe_inside.h"
+#include "rt/pipe_move.h"
 
 static const int64_t doze_longest = 20000000;
 
 /* Setting up. */
-
-static rt_chunk whole_share(const pipe_device *d)
-{
-    rt_chunk all;
-    memset(&all, 0, sizeof all);
-    const rt_op *op = d->job->op;
-    for (int i = 0; i < op->axes; i++) all.count[i] = op->extent[i];
-    all.first[d->share.axis] = d->share.first;
-    all.count[d->share.axis] = d->share.rows;
-    all.stream_count = op->stream_extent;
-    return all;
-}
-
-static void lay_out(pipe_device *d)
-{
-    const rt_op *op = d->job->op;
-    const rt_chunk all = whole_share(d);
-    d->fixed_bytes = d->chunk_bytes = d->block_bytes = 0;
-    for (int i = 0; i < RT_PORTS; i++) {
-        const rt_port *p = &op->port[i];
-        if (!p->array) continue;
-        d->kind[i] = rt_share_port(&d->share, p, op->axes);
-        if (d->kind[i] == RT_FIXED) d->held[i] = pipe_box_of(op, p, &all);
-        size_t *sum = d->kind[i] == RT_FIXED      ? &d->fixed_bytes
-                      : d->kind[i] == RT_OF_BLOCK ? &d->block_bytes
-                                                  : &d->chunk_bytes;
-        d->place[i] = *sum;
-        *sum += (size_t)rt_share_port_bytes(&d->share, op, p);
-    }
-    const size_t most = d->job->test.fixed_stage ? d->job->test.fixed_stage : RT_STAGE_FIXED;
-    d->stage_bytes = d->fixed_bytes < most ? d->fixed_bytes : most / RT_ALIGN * RT_ALIGN;
-}
-
-static motet_status take_memory(pipe_device *d)
-{
-    const dev_table *t = d->device->table;
-    const size_t moving = (size_t)d->slots * d->chunk_bytes + (size_t)d->ring_size * d->block_bytes;
-    const size_t bytes[2] = {d->fixed_bytes + moving, d->stage_bytes + moving};
-    static const dev_memory_kind kinds[2] = {DEV_DEVICE, DEV_PINNED};
-    static const char *const texts[2] = {"arena", "staging"};
-    for (int i = 0; i < 2; i++) {
-        if (!bytes[i]) continue;
-        TRY(t->alloc(d->device, kinds[i], bytes[i], &d->kept->memory[i]));
-        t->memory_name(d->device, &d->kept->memory[i], texts[i]);
-    }
-    return MOTET_OK;
-}
-
-static void give_memory(pipe_device *d)
-{
-    for (int i = 0; i < 2; i++)
-        if (d->kept->memory[i].data) d->device->table->release(d->device, &d->kept->memory[i]);
-}
 
 static motet_status make_handles(pipe_device *d)
 {
@@ -82,10 +30,10 @@ static motet_status make_handles(pipe_device *d)
         TRY(t->event_create(on, &d->slot[i].run));
     }
     for (int i = 0; i < d->ring_size; i++) {
-        TRY(t->event_create(on, &d->ring[i].up));
         TRY(t->event_create(on, &d->ring[i].run));
+        if (remote) TRY(t->event_create(on, &d->ring[i].up));
     }
-    if (!d->fixed_bytes) return MOTET_OK;
+    if (!d->fixed_bytes || !remote) return MOTET_OK;
     for (int i = 0; i < 2; i++) TRY(t->event_create(on, &d->sent[i]));
     return MOTET_OK;
 }
@@ -97,21 +45,7 @@ motet_status pipe_device_begin(pipe_device *d)
     if (!d->kept)
         return fail(c, MOTET_NO_MEMORY, "%s: no memory for the account of %s", d->job->op->name,
                     d->on->info.name);
-    d->slots = d->share.slots;
-    d->fixed_bytes = d->chunk_bytes = d->block_bytes = d->stage_bytes = 0;
-    d->ring_size = 0;
-    if (!d->device->host_visible) {
-        d->ring_size = d->share.ring;
-        lay_out(d);
-        motet_status st = take_memory(d);
-        if (st == MOTET_NO_MEMORY && (d->slots > 1 || d->ring_size > 1)) {
-            give_memory(d); /* somebody else took some: one at a time will do */
-            d->slots = 1;
-            if (d->ring_size > 1) d->ring_size = 1;
-            st = take_memory(d);
-        }
-        TRY(st);
-    }
+    TRY(pipe_memory_take(d));
     TRY(make_handles(d));
     d->begun = d->retired = d->block_number = d->longest = 0;
     d->feeding = d->half = d->half_used[0] = d->half_used[1] = d->port = 0;
@@ -122,24 +56,6 @@ motet_status pipe_device_begin(pipe_device *d)
     return MOTET_OK;
 }
 
-/* Places. */
-
-static char *arena(const pipe_device *d, int port, int slot, int place)
-{
-    char *base = (char *)d->kept->memory[0].data + d->place[port];
-    if (d->kind[port] == RT_FIXED) return base;
-    base += d->fixed_bytes;
-    if (d->kind[port] == RT_OF_CHUNK) return base + (size_t)slot * d->chunk_bytes;
-    return base + (size_t)d->slots * d->chunk_bytes + (size_t)place * d->block_bytes;
-}
-
-static char *staging(const pipe_device *d, int port, int slot, int place)
-{
-    char *base = (char *)d->kept->memory[1].data + d->stage_bytes + d->place[port];
-    if (d->kind[port] == RT_OF_CHUNK) return base + (size_t)slot * d->chunk_bytes;
-    return base + (size_t)d->slots * d->chunk_bytes + (size_t)place * d->block_bytes;
-}
-
 static int keeps(const pipe_device *d, pipe_edge edge) { return d->job->test.without != edge; }
 
 static void progressed(pipe_device *d, int *moved)
@@ -148,37 +64,71 @@ static void progressed(pipe_device *d, int *moved)
     *moved = 1;
 }
 
+/* Streams of a device that reaches host memory take turns. */
+static dev_stream *compute_stream(const pipe_device *d)
+{
+    return d->stream[d->device->host_visible ? d->begun % 2 : PIPE_COMPUTE];
+}
+
+/* What a port's array cannot do by itself, source and sink, may fail; that is no device's fault. */
+static motet_status gather(pipe_device *d, int port, const pipe_box *box, char *to)
+{
+    const motet_status st = pipe_gather(&d->job->op->port[port], d->job->data[port], box, to);
+    if (st != MOTET_OK) d->job->refused = 1;
+    return st;
+}
+
+static motet_status take_out(pipe_device *d, int port, const pipe_box *box, char *from)
+{
+    const rt_port *p = &d->job->op->port[port];
+    d->device->table->host_access(d->device, from, pipe_box_bytes(p, box), p->limbs > 0);
+    const motet_status st =
+        pipe_scatter(d->job->context, d->job->op, p, d->job->data[port], box, from);
+    if (st != MOTET_OK) d->job->refused = 1;
+    return st;
+}
+
 /* Fixed ports. */
 
-static motet_status send_fixed(pipe_device *d, int *moved)
+/* The next piece of a fixed port. */
+static motet_status send_piece(pipe_device *d, const pipe_box *piece, int *moved)
 {
     const dev_table *t = d->device->table;
-    size_t half = d->stage_bytes / 2;
-    while (d->port < RT_PORTS) {
-        const rt_port *p = &d->job->op->port[d->port];
-        const size_t bytes =
-            p->array && d->kind[d->port] == RT_FIXED ? pipe_box_bytes(p, &d->held[d->port]) : 0;
-        if (d->done == bytes) {
-            d->port++;
-            d->done = 0;
-            continue;
-        }
+    const rt_port *p = &d->job->op->port[d->port];
+    const size_t bytes = pipe_box_bytes(p, piece), half = d->stage_bytes / 2;
+    char *to = pipe_arena(d, d->port, 0, 0) + (size_t)d->done * motet_type_bytes(p->array->type);
+    if (d->device->host_visible) {
+        TRY(gather(d, d->port, piece, to));
+    } else {
         const int h = d->half;
         if (d->half_used[h] && keeps(d, PIPE_NO_FIXED_REFILL)) {
             const motet_status st = t->event_poll(d->sent[h]);
             if (st == MOTET_BUSY) return MOTET_OK;
             TRY(st);
         }
-        const size_t part = bytes - d->done < half ? bytes - d->done : half;
         char *stage = (char *)d->kept->memory[1].data + (size_t)h * half;
-        t->host_access(d->device, stage, part, 1);
-        pipe_pack(p, d->job->data[d->port], &d->held[d->port], d->done, part, stage);
-        TRY(t->copy(d->stream[PIPE_UP], arena(d, d->port, 0, 0) + d->done, stage, part));
+        t->host_access(d->device, stage, bytes, 1);
+        TRY(gather(d, d->port, piece, stage));
+        TRY(t->copy(d->stream[PIPE_UP], to, stage, bytes));
         TRY(t->event_record(d->stream[PIPE_UP], d->sent[h]));
         d->half_used[h] = 1;
         d->half = !h;
-        d->done += part;
-        progressed(d, moved);
+    }
+    d->done += pipe_box_elements(p, piece);
+    progressed(d, moved);
+    return MOTET_OK;
+}
+
+static motet_status send_fixed(pipe_device *d, int *moved)
+{
+    for (; d->port < RT_PORTS; d->port++, d->done = 0) {
+        const rt_port *p = &d->job->op->port[d->port];
+        if (!p->array || !d->buffered[d->port] || d->kind[d->port] != RT_FIXED) continue;
+        const size_t room = d->device->host_visible ? RT_STAGE_FIXED : d->stage_bytes / 2;
+        pipe_box piece;
+        if (pipe_box_piece(p, &d->held[d->port], d->done,
+                           (int64_t)(room / motet_type_bytes(p->array->type)), &piece))
+            return send_piece(d, &piece, moved);
     }
     d->state = PIPE_RUNNING;
     progressed(d, moved);
@@ -209,15 +159,61 @@ static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_ki
     const dev_table *t = d->device->table;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &d->job->op->port[i];
-        if (!p->array || d->kind[i] != kind || p->access == RT_WRITE) continue;
+        if (!p->array || !d->buffered[i] || d->kind[i] != kind || p->access == RT_WRITE) continue;
         const pipe_box box = pipe_box_of(d->job->op, p, chunk);
         const size_t bytes = pipe_box_bytes(p, &box);
         if (!bytes) continue;
-        char *stage = staging(d, i, slot, place);
+        if (p->access == RT_ADD) {
+            TRY(t->fill(compute_stream(d), pipe_arena(d, i, slot, place), 0, bytes));
+            continue;
+        }
+        char *stage = pipe_host_side(d, i, slot, place);
         t->host_access(d->device, stage, bytes, 1);
-        pipe_pack(p, d->job->data[i], &box, 0, bytes, stage);
-        TRY(t->copy(d->stream[PIPE_UP], arena(d, i, slot, place), stage, bytes));
+        TRY(gather(d, i, &box, stage));
+        if (!d->device->host_visible)
+            TRY(t->copy(d->stream[PIPE_UP], pipe_arena(d, i, slot, place), stage, bytes));
     }
+    return MOTET_OK;
+}
+
+/* What the kernels of a chunk see: arrays in place, or the arena. */
+static void resolve(const pipe_device *d, rt_chunk *chunk, int slot, int place)
+{
+    const rt_op *op = d->job->op;
+    for (int i = 0; i < RT_PORTS; i++) {
+        const rt_port *p = &op->port[i];
+        if (!p->array) continue;
+        const pipe_box box = pipe_box_of(op, p, chunk);
+        if (d->buffered[i]) {
+            chunk->port[i] = pipe_view(p, pipe_arena(d, i, slot, place),
+                                       d->kind[i] == RT_FIXED ? &d->held[i] : &box, &box);
+        } else {
+            const pipe_box whole = pipe_box_whole(p->array);
+            chunk->port[i] = pipe_view(p, d->job->data[i], &whole, &box);
+        }
+    }
+}
+
+/* Kernels that make what the chunk's see out of what arrived. They run on the chunk's stream, and
+ * so does all that used the place before. */
+static motet_status transform(pipe_device *d, rt_chunk *chunk, rt_queue *queue, int port)
+{
+    const rt_op *op = d->job->op;
+    const rt_port *p = &op->port[port];
+    const pipe_box box = pipe_box_of(op, p, chunk);
+    char *to = pipe_made(d, port, (int)(d->begun % d->made_places));
+    const rt_view made = pipe_view_made(p, to, &box);
+    dev_access access[RT_PORTS + 1];
+    queue->access = access;
+    queue->accesses = 0;
+    for (int i = 0; i < RT_PORTS; i++)
+        if (op->port[i].array && op->port[i].access == RT_READ)
+            access[queue->accesses++] =
+                pipe_access(&op->port[i], op->port[i].array->type, &chunk->port[i]);
+    access[queue->accesses] = pipe_access(p, p->made_type, &made);
+    access[queue->accesses++].writes = 1;
+    TRY(p->transform(chunk, &chunk->port[port], &made, queue, op->user));
+    chunk->port[port] = made;
     return MOTET_OK;
 }
 
@@ -227,24 +223,25 @@ static motet_status compute(pipe_device *d, rt_chunk *chunk, int slot, int place
     dev_access access[RT_PORTS];
     rt_queue queue = {.context = d->job->context,
                       .device = d->device,
-                      .stream = d->stream[PIPE_COMPUTE],
+                      .stream = compute_stream(d),
                       .items = &d->job->items,
                       .batch = op->batch,
-                      .scratch = op->scratch,
-                      .access = access};
-    if (d->device->host_visible) queue.stream = d->stream[d->begun % 2];
+                      .scratch = op->scratch};
+    resolve(d, chunk, slot, place);
+    const rt_chunk arrived = *chunk;
+    for (int i = 0; i < RT_PORTS; i++)
+        if (op->port[i].array && op->port[i].transform) {
+            rt_chunk raw = arrived;
+            TRY(transform(d, &raw, &queue, i));
+            chunk->port[i] = raw.port[i];
+        }
+    queue.access = access;
+    queue.accesses = 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
-        if (!p->array) continue;
-        const pipe_box box = pipe_box_of(op, p, chunk);
-        if (d->device->host_visible) {
-            const pipe_box whole = pipe_box_whole(p->array);
-            chunk->port[i] = pipe_view(p, d->job->data[i], &whole, &box);
-        } else {
-            chunk->port[i] = pipe_view(p, arena(d, i, slot, place),
-                                       d->kind[i] == RT_FIXED ? &d->held[i] : &box, &box);
-        }
-        access[queue.accesses++] = pipe_access(p, &chunk->port[i]);
+        if (p->array)
+            access[queue.accesses++] =
+                pipe_access(p, p->transform ? p->made_type : p->array->type, &chunk->port[i]);
     }
     return op->enqueue(chunk, &queue, op->user);
 }
@@ -254,14 +251,14 @@ static motet_status receive(pipe_device *d, const rt_chunk *chunk, int slot)
 {
     const dev_table *t = d->device->table;
     pipe_slot *s = &d->slot[slot];
-    if (d->device->host_visible) return t->event_record(d->stream[d->begun % 2], s->down);
+    if (d->device->host_visible) return t->event_record(compute_stream(d), s->down);
     TRY(t->event_record(d->stream[PIPE_COMPUTE], s->run));
     if (keeps(d, PIPE_NO_RESULT)) TRY(t->stream_wait(d->stream[PIPE_DOWN], s->run));
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &d->job->op->port[i];
         if (!p->array || p->access == RT_READ) continue;
         const pipe_box box = pipe_box_of(d->job->op, p, chunk);
-        TRY(t->copy(d->stream[PIPE_DOWN], staging(d, i, slot, 0), arena(d, i, slot, 0),
+        TRY(t->copy(d->stream[PIPE_DOWN], pipe_host_side(d, i, slot, 0), pipe_arena(d, i, slot, 0),
                     pipe_box_bytes(p, &box)));
     }
     return t->event_record(d->stream[PIPE_DOWN], s->down);
@@ -277,9 +274,9 @@ static motet_status begin_chunk(pipe_device *d, const pipe_task *task)
     d->begun++;
     d->feeding = 1;
     d->block = 0;
-    if (d->device->host_visible) return MOTET_OK;
     const rt_chunk chunk = chunk_of(d, task);
     TRY(send_ports(d, &chunk, RT_OF_CHUNK, slot, 0));
+    if (d->device->host_visible) return MOTET_OK;
     TRY(t->event_record(d->stream[PIPE_UP], s->up));
     return keeps(d, PIPE_NO_CHUNK) ? t->stream_wait(d->stream[PIPE_COMPUTE], s->up) : MOTET_OK;
 }
@@ -292,21 +289,23 @@ static motet_status feed(pipe_device *d, int *moved)
     const int place = d->ring_size ? (int)(d->block_number % d->ring_size) : 0;
     rt_chunk chunk = chunk_of(d, &d->slot[slot].task);
     pipe_ring *r = &d->ring[place];
+    const int remote = !d->device->host_visible;
     if (d->ring_size) {
-        if (r->used && keeps(d, PIPE_NO_BLOCK_REFILL)) {
-            const motet_status st = t->event_poll(r->up);
+        /* the host fills staging, or the place itself */
+        if (r->used && (!remote || keeps(d, PIPE_NO_BLOCK_REFILL))) {
+            const motet_status st = t->event_poll(remote ? r->up : r->run);
             if (st == MOTET_BUSY) return MOTET_OK;
             TRY(st);
         }
-        if (r->used && keeps(d, PIPE_NO_BLOCK_REUSE))
+        if (remote && r->used && keeps(d, PIPE_NO_BLOCK_REUSE))
             TRY(t->stream_wait(d->stream[PIPE_UP], r->run));
         TRY(send_ports(d, &chunk, RT_OF_BLOCK, slot, place));
-        TRY(t->event_record(d->stream[PIPE_UP], r->up));
-        if (keeps(d, PIPE_NO_BLOCK)) TRY(t->stream_wait(d->stream[PIPE_COMPUTE], r->up));
+        if (remote) TRY(t->event_record(d->stream[PIPE_UP], r->up));
+        if (remote && keeps(d, PIPE_NO_BLOCK)) TRY(t->stream_wait(d->stream[PIPE_COMPUTE], r->up));
         r->used = 1;
     }
     TRY(compute(d, &chunk, slot, place));
-    if (d->ring_size) TRY(t->event_record(d->stream[PIPE_COMPUTE], r->run));
+    if (d->ring_size) TRY(t->event_record(compute_stream(d), r->run));
     d->block_number++;
     d->block++;
     if (chunk.last_block) {
@@ -331,14 +330,11 @@ static motet_status retire(pipe_device *d, int *moved)
         TRY(st);
     }
     const rt_chunk chunk = chunk_of(d, &s->task);
-    for (int i = 0; i < RT_PORTS && !d->device->host_visible; i++) {
+    for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &d->job->op->port[i];
-        if (!p->array || p->access == RT_READ) continue;
+        if (!p->array || p->access == RT_READ || !d->buffered[i]) continue;
         const pipe_box box = pipe_box_of(d->job->op, p, &chunk);
-        const size_t bytes = pipe_box_bytes(p, &box);
-        char *stage = staging(d, i, slot, 0);
-        t->host_access(d->device, stage, bytes, 0);
-        pipe_unpack(p, d->job->data[i], &box, 0, bytes, stage);
+        TRY(take_out(d, i, &box, pipe_host_side(d, i, slot, 0)));
     }
     const int64_t from = s->began > d->since ? s->began : d->since;
     progressed(d, moved);
@@ -425,7 +421,7 @@ int pipe_device_end(pipe_device *d, int hung)
     if (hung) {
         rt_device_keep(d->job->context, d->on, d->kept);
     } else {
-        give_memory(d);
+        pipe_memory_give(d);
         mem_free(d->job->context, d->kept);
     }
     d->kept = NULL;

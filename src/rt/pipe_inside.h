@@ -1,5 +1,5 @@
 /* What the pipeline's files share. pipe.c: rounds over all devices, losses; pipe_device.c: one
- * device's memory, streams and chunks. */
+ * device's streams and chunks; pipe_memory.c: its memory; pipe_move.c: parts of arrays. */
 #ifndef MOTET_RT_PIPE_INSIDE_H
 #define MOTET_RT_PIPE_INSIDE_H
 
@@ -49,14 +49,17 @@ typedef struct pipe_device {
 
     rt_kept *kept; /* the arena and the staging memory */
     dev_stream *stream[3];
-    size_t fixed_bytes, stage_bytes, chunk_bytes, block_bytes;
+    size_t fixed_bytes, stage_bytes, chunk_bytes, block_bytes, made_bytes;
+    int made_places;
+    int buffered[RT_PORTS]; /* lies in the arena; else kernels see the array itself */
     size_t place[RT_PORTS]; /* in the fixed part, in a slot or in a place of the ring */
+    size_t made[RT_PORTS];  /* of a transformed port, in a made place */
     rt_port_kind kind[RT_PORTS];
     pipe_box held[RT_PORTS]; /* of fixed ports */
 
     dev_event *sent[2];           /* each half of the staging for fixed ports */
     int half_used[2], half, port; /* sending */
-    size_t done;
+    int64_t done;                 /* elements of that port */
 
     int slots, ring_size;
     pipe_slot slot[RT_SLOTS];
@@ -69,6 +72,18 @@ typedef struct pipe_device {
 } pipe_device;
 
 enum { PIPE_UP, PIPE_COMPUTE, PIPE_DOWN };
+
+/* The memory of a device: one arena of fixed ports, then the slots of chunks, then the ring of
+ * blocks of the stream, then places for what transforms make. Beside it staging memory on the host
+ * with the same slots and ring; fixed ports go through a bounded part of it, half by half. A device
+ * that reaches host memory has an arena of buffered ports only, which the host fills and empties in
+ * place of staging. */
+motet_status pipe_memory_take(pipe_device *d);
+void pipe_memory_give(pipe_device *d);
+char *pipe_arena(const pipe_device *d, int port, int slot, int place);
+char *pipe_made(const pipe_device *d, int port, int place);
+/* Where the host fills a port of a chunk or block, or takes it out. */
+char *pipe_host_side(const pipe_device *d, int port, int slot, int place);
 
 /* Memory, streams, events for the share. NO_MEMORY: not even for one chunk at a time. */
 motet_status pipe_device_begin(pipe_device *d);

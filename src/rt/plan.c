@@ -139,14 +139,14 @@ static motet_status refuse_host(motet_context *c, const rt_plan *plan, const rt_
                 (long long)plan->private_bytes, (long long)staging, (long long)needed);
 }
 
-/* Staging for each device with memory of its own: an equal part of what the host has left. */
+/* Staging for each device that needs some: an equal part of what the host has left. */
 static int64_t staging_room(const rt_op *op, const rt_plan *plan, const rt_plan_device *devices,
                             const rt_plan_options *o, int remotes)
 {
     if (!o->host_memory || !remotes) return INT64_MAX;
     int64_t taken = plan_add(plan->private_bytes, o->host_held);
     for (int i = 0; i < plan->devices; i++)
-        if (plan->share[i].rows && devices[i].host_visible)
+        if (plan->share[i].rows && devices[i].host_visible && !rt_op_buffered(op))
             taken = plan_add(taken, plan_scratch(op, &devices[i]));
     return taken < o->host_memory ? (o->host_memory - taken) / remotes : 0;
 }
@@ -173,10 +173,11 @@ static int64_t wanted_rows(const rt_plan *plan, const rt_plan_options *o)
 static motet_status cut_shares(motet_context *c, const rt_op *op, const rt_plan_device *devices,
                                const rt_plan_options *o, rt_plan *plan)
 {
+    const int buffered = rt_op_buffered(op); /* so that the host's own workers need room, too */
     int remotes = 0;
     int64_t least = 0;
     for (int i = 0; i < plan->devices; i++)
-        remotes += plan->share[i].rows > 0 && !devices[i].host_visible;
+        remotes += plan->share[i].rows > 0 && (buffered || !devices[i].host_visible);
     const int64_t room = staging_room(op, plan, devices, o, remotes), wanted = wanted_rows(plan, o);
     int short_of_host = 0;
     for (int i = 0; i < plan->devices; i++) {
@@ -184,12 +185,13 @@ static motet_status cut_shares(motet_context *c, const rt_op *op, const rt_plan_
         const rt_plan_device *d = &devices[i];
         if (!s->rows) continue;
         set_limit(d, s);
+        int64_t most = d->wanted_rows && d->wanted_rows < wanted ? d->wanted_rows : wanted;
         if (d->host_visible) {
             plan_cut_in_place(op, &o->cut, d->workers, s);
             plan_measure(op, d, RT_SLOTS, s);
-            continue;
+            if (!buffered || s->staging_bytes <= room) continue;
+            most = s->cut.rows[s->axis];
         }
-        const int64_t most = d->wanted_rows && d->wanted_rows < wanted ? d->wanted_rows : wanted;
         const motet_status st = plan_cut_to_fit(c, op, d, o, most, room, s);
         if (st == MOTET_OVER_BUDGET && s->staging_bytes > room)
             short_of_host = 1;

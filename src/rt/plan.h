@@ -8,10 +8,11 @@
  * come in three kinds: fixed (the same for all of the device's chunks: sent once), of a chunk, and
  * of a block of the stream. Its peak is
  *
- *     fixed + slots * chunk + ring * block      (each array rounded up to RT_ALIGN bytes)
+ *     fixed + slots * chunk + ring * block + made   (each array rounded up to RT_ALIGN bytes)
  *
- * and never passes its limit. A device that sees host memory (the CPU) uses arrays in place and
- * needs none of this. No choice made here changes a result; engines promise that. */
+ * and never passes its limit; `made` is what transforms make of blocks. A device that sees host
+ * memory (the CPU) uses arrays in place and needs this for buffered ports only (op.h), on the host.
+ * No choice made here changes a result; engines promise that. */
 #ifndef MOTET_RT_PLAN_H
 #define MOTET_RT_PLAN_H
 
@@ -88,8 +89,9 @@ typedef struct rt_share {
     int64_t chunks, blocks;  /* of the share; of the stream, for each chunk */
     int slots, ring;         /* chunks and blocks that the device holds at a time */
     int64_t fixed_bytes, chunk_bytes, block_bytes; /* all 0 where arrays are used in place */
+    int64_t made_bytes;                            /* of all places */
     int64_t peak_bytes;                            /* on the device, what was reserved included */
-    int64_t staging_bytes; /* on the host: page-locked, or the scratch of a host's own workers */
+    int64_t staging_bytes; /* on the host: page-locked, or what a host's own workers take */
     int64_t limit;         /* most bytes on the device; INT64_MAX: none */
 } rt_share;
 
@@ -124,8 +126,13 @@ int rt_plan_chunk(const rt_plan *plan, int64_t number, int64_t *local);
 void rt_share_chunk(const rt_share *share, const rt_op *op, int64_t local, int64_t first[RT_AXES],
                     int64_t count[RT_AXES]);
 rt_port_kind rt_share_port(const rt_share *share, const rt_port *port, int axes);
-/* Device bytes of one buffer for the port, rounded up; INT64_MAX when they pass that. */
+/* Bytes of one buffer for the port, rounded up; INT64_MAX when they pass that. Of a ragged port:
+ * enough for any so many rows of the box that a chunk may have. */
 int64_t rt_share_port_bytes(const rt_share *share, const rt_op *op, const rt_port *port);
+/* The same for what its transform makes, and how many such places there are: kernels that use one
+ * run on one stream. */
+int64_t rt_share_made_bytes(const rt_share *share, const rt_op *op, const rt_port *port);
+int rt_share_made_places(const rt_share *share, int host_visible);
 
 /* How a device that uses arrays in place cuts the whole box. `chunk` as in the context's options,
  * 0: chosen. */

@@ -30,19 +30,36 @@ static int64_t align(int64_t bytes)
     return bytes > INT64_MAX - RT_ALIGN ? INT64_MAX : (bytes + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
 }
 
-static int64_t bytes_of(const rt_op *op, const rt_port *p, const rt_cut *cut)
+/* The most elements that so many rows of a ragged port have, wherever they begin, so that any
+ * piece of the box fits that is no longer than a chunk. It grows with the rows. */
+static int64_t widest_rows(const rt_op *op, const rt_port *p, int64_t rows, int64_t *first)
+{
+    const int64_t extent = op->extent[0], length = rows < extent ? rows : extent;
+    int64_t most = 0;
+    for (int64_t i = 0; i + length <= extent; i++) {
+        const int64_t size = p->offset[i + length] - p->offset[i];
+        if (size <= most) continue;
+        most = size;
+        if (first) *first = i;
+    }
+    return most;
+}
+
+static int64_t bytes_of(const rt_op *op, const rt_port *p, const rt_cut *cut, motet_type type)
 {
     int64_t size[MOTET_MAX_AXES];
     for (int i = 0; i < p->array->axes; i++) size[i] = p->array->shape[i];
+    if (p->list) size[p->cut[0]] = p->list_count;
     for (int i = 0; i < op->axes; i++) {
         if (p->cut[i] == RT_WHOLE) continue;
         const int64_t halo = i == 0 ? plan_mul(2, p->halo) : 0;
-        const int64_t rows = plan_add(cut->rows[i], halo);
+        int64_t rows = plan_add(cut->rows[i], halo);
+        if (i == 0 && p->offset) rows = widest_rows(op, p, rows, NULL);
         if (rows < size[p->cut[i]]) size[p->cut[i]] = rows;
     }
     if (p->streamed && cut->stream_rows < size[p->stream_axis])
         size[p->stream_axis] = cut->stream_rows;
-    int64_t bytes = (int64_t)motet_type_bytes(p->array->type);
+    int64_t bytes = (int64_t)motet_type_bytes(type);
     for (int i = 0; i < p->array->axes; i++)
         if (size[i] == 0) return 0;
     for (int i = 0; i < p->array->axes; i++) bytes = plan_mul(bytes, size[i]);
@@ -51,7 +68,17 @@ static int64_t bytes_of(const rt_op *op, const rt_port *p, const rt_cut *cut)
 
 int64_t rt_share_port_bytes(const rt_share *share, const rt_op *op, const rt_port *port)
 {
-    return align(bytes_of(op, port, &share->cut));
+    return align(bytes_of(op, port, &share->cut, port->array->type));
+}
+
+int64_t rt_share_made_bytes(const rt_share *share, const rt_op *op, const rt_port *port)
+{
+    return port->transform ? align(bytes_of(op, port, &share->cut, port->made_type)) : 0;
+}
+
+int rt_share_made_places(const rt_share *share, int host_visible)
+{
+    return host_visible && share->slots > 1 ? 2 : 1;
 }
 
 rt_port_kind rt_share_port(const rt_share *s, const rt_port *p, int axes)
@@ -59,7 +86,7 @@ rt_port_kind rt_share_port(const rt_share *s, const rt_port *p, int axes)
     if (p->access != RT_READ) return RT_OF_CHUNK;
     int moves = 0;
     for (int i = 0; i < axes; i++) moves |= p->cut[i] != RT_WHOLE && s->pieces[i] > 1;
-    if (p->streamed && (moves || s->blocks > 1)) return RT_OF_BLOCK;
+    if (p->streamed && (moves || s->blocks > 1 || p->transform)) return RT_OF_BLOCK;
     return moves ? RT_OF_CHUNK : RT_FIXED;
 }
 
@@ -72,7 +99,7 @@ int64_t plan_row_bytes(const rt_op *op, int axis)
         rt_port p = op->port[i];
         if (!p.array || p.cut[axis] == RT_WHOLE) continue;
         p.halo = 0;
-        bytes = plan_add(bytes, bytes_of(op, &p, &one));
+        bytes = plan_add(bytes, bytes_of(op, &p, &one, p.array->type));
     }
     return bytes;
 }
@@ -98,17 +125,12 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_s
     if (s->blocks < 1) s->blocks = 1;
     s->slots = least(s->chunks, slots);
     s->ring = least(plan_mul(s->chunks, s->blocks), slots);
-    s->fixed_bytes = s->chunk_bytes = s->block_bytes = s->staging_bytes = 0;
-    s->peak_bytes = device->reserved;
-    if (device->host_visible) {
-        s->ring = 0;
-        s->staging_bytes = plan_scratch(op, device);
-        return;
-    }
-    s->fixed_bytes = plan_scratch(op, device);
+    s->fixed_bytes = s->chunk_bytes = s->block_bytes = s->made_bytes = 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
         if (!p->array) continue;
+        s->made_bytes = plan_add(s->made_bytes, rt_share_made_bytes(s, op, p));
+        if (device->host_visible && !rt_port_buffered(p)) continue;
         const rt_port_kind kind = rt_share_port(s, p, op->axes);
         int64_t *sum = kind == RT_FIXED      ? &s->fixed_bytes
                        : kind == RT_OF_BLOCK ? &s->block_bytes
@@ -116,9 +138,18 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_s
         *sum = plan_add(*sum, rt_share_port_bytes(s, op, p));
     }
     if (!s->block_bytes) s->ring = 0;
+    s->made_bytes = plan_mul(rt_share_made_places(s, device->host_visible), s->made_bytes);
     const int64_t moving =
         plan_add(plan_mul(s->slots, s->chunk_bytes), plan_mul(s->ring, s->block_bytes));
-    s->peak_bytes = plan_add(device->reserved, plan_add(s->fixed_bytes, moving));
+    const int64_t arena = plan_add(s->fixed_bytes, plan_add(moving, s->made_bytes));
+    const int64_t scratch = plan_scratch(op, device);
+    s->peak_bytes = device->reserved;
+    if (device->host_visible) {
+        s->staging_bytes = plan_add(arena, scratch);
+        return;
+    }
+    s->fixed_bytes = plan_add(s->fixed_bytes, scratch);
+    s->peak_bytes = plan_add(device->reserved, plan_add(arena, scratch));
     s->staging_bytes =
         plan_add(moving, s->fixed_bytes < RT_STAGE_FIXED ? s->fixed_bytes : RT_STAGE_FIXED);
 }
@@ -243,7 +274,8 @@ static int64_t useful_block(search *s)
         cut.stream_rows = middle * grain;
         for (int i = 0; i < RT_PORTS; i++)
             if (s->op->port[i].array && s->op->port[i].streamed)
-                bytes = plan_add(bytes, bytes_of(s->op, &s->op->port[i], &cut));
+                bytes = plan_add(
+                    bytes, bytes_of(s->op, &s->op->port[i], &cut, s->op->port[i].array->type));
         if (bytes <= BLOCK_BYTES)
             low = middle;
         else

@@ -95,7 +95,8 @@ static motet_status enqueue_chunk(run *r, int64_t number)
             const pipe_box whole = pipe_box_whole(op->port[i].array);
             const pipe_box part = pipe_box_of(op, &op->port[i], &chunk);
             chunk.port[i] = pipe_view(&op->port[i], r->data[i], &whole, &part);
-            access[queue.accesses++] = pipe_access(&op->port[i], &chunk.port[i]);
+            access[queue.accesses++] =
+                pipe_access(&op->port[i], op->port[i].array->type, &chunk.port[i]);
         }
         TRY(op->enqueue(&chunk, &queue, op->user));
     }
@@ -176,7 +177,7 @@ static motet_status prepare_ports(run *r)
                         "%s: no memory for the private copy of %s, %zu bytes", op->name, p->name,
                         p->array->bytes);
         r->data[i] = r->private[i];
-        if (p->access == RT_UPDATE && p->array->bytes)
+        if ((p->access == RT_UPDATE || p->access == RT_ADD) && p->array->bytes)
             memcpy(r->private[i], p -> array -> data, p -> array -> bytes);
     }
     return MOTET_OK;
@@ -199,9 +200,9 @@ static void commit(run *r)
     }
 }
 
-static int in_place(const plan *p, int devices)
+static int in_place(const plan *p, const rt_op *op, int devices)
 {
-    return devices == 1 && p->devices[0].host_visible;
+    return devices == 1 && p->devices[0].host_visible && !rt_op_buffered(op);
 }
 
 static motet_status on_one_host(run *r)
@@ -250,7 +251,7 @@ static motet_status go(run *r, plan *p, const rt_run_options *options)
 {
     motet_status st = MOTET_OK;
     TRY_GOTO(prepare_ports(r));
-    st = in_place(p, p->plan.devices) ? on_one_host(r) : on_all(r, p, options);
+    st = in_place(p, r->op, p->plan.devices) ? on_one_host(r) : on_all(r, p, options);
     if (st == MOTET_OK) commit(r);
 out:
     for (int i = 0; i < RT_PORTS; i++) mem_free(r->context, r->private[i]);
@@ -288,7 +289,7 @@ static motet_status make_plan(motet_context *c, const rt_op *op, const rt_run_op
     if (bound < INT64_MAX) {
         out->options.host_memory = bound;
         out->options.host_held = bound - mem_left(c);
-        if (!in_place(out, remaining)) out->options.host_held += PIPE_BOOKS;
+        if (!in_place(out, op, remaining)) out->options.host_held += PIPE_BOOKS;
     }
     return rt_plan_make(c, op, out->devices, remaining, &out->options, &out->plan);
 }

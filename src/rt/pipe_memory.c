@@ -1,0 +1,109 @@
+/* The memory of one device of a run, and where each port lies in it. */
+#include <string.h>
+
+#include "rt/pipe_inside.h"
+
+static rt_chunk whole_share(const pipe_device *d)
+{
+    rt_chunk all;
+    memset(&all, 0, sizeof all);
+    const rt_op *op = d->job->op;
+    for (int i = 0; i < op->axes; i++) all.count[i] = op->extent[i];
+    all.first[d->share.axis] = d->share.first;
+    all.count[d->share.axis] = d->share.rows;
+    all.stream_count = op->stream_extent;
+    return all;
+}
+
+static void lay_out(pipe_device *d)
+{
+    const rt_op *op = d->job->op;
+    const rt_chunk all = whole_share(d);
+    d->fixed_bytes = d->chunk_bytes = d->block_bytes = d->made_bytes = 0;
+    for (int i = 0; i < RT_PORTS; i++) {
+        const rt_port *p = &op->port[i];
+        if (!p->array) continue;
+        if (p->transform) {
+            d->made[i] = d->made_bytes;
+            d->made_bytes += (size_t)rt_share_made_bytes(&d->share, op, p);
+        }
+        d->buffered[i] = !d->device->host_visible || rt_port_buffered(p);
+        if (!d->buffered[i]) continue;
+        d->kind[i] = rt_share_port(&d->share, p, op->axes);
+        if (d->kind[i] == RT_FIXED) d->held[i] = pipe_box_of(op, p, &all);
+        size_t *sum = d->kind[i] == RT_FIXED      ? &d->fixed_bytes
+                      : d->kind[i] == RT_OF_BLOCK ? &d->block_bytes
+                                                  : &d->chunk_bytes;
+        d->place[i] = *sum;
+        *sum += (size_t)rt_share_port_bytes(&d->share, op, p);
+    }
+    d->slots = d->share.slots;
+    d->ring_size = d->block_bytes ? d->share.ring : 0;
+    d->made_places = rt_share_made_places(&d->share, d->device->host_visible);
+    const size_t most = d->job->test.fixed_stage ? d->job->test.fixed_stage : RT_STAGE_FIXED;
+    d->stage_bytes = d->fixed_bytes < most ? d->fixed_bytes : most / RT_ALIGN * RT_ALIGN;
+}
+
+static motet_status take(pipe_device *d)
+{
+    const dev_table *t = d->device->table;
+    const size_t moving = (size_t)d->slots * d->chunk_bytes + (size_t)d->ring_size * d->block_bytes;
+    const size_t made = (size_t)d->made_places * d->made_bytes;
+    const size_t bytes[2] = {d->fixed_bytes + moving + made,
+                             d->device->host_visible ? 0 : d->stage_bytes + moving};
+    static const dev_memory_kind kinds[2] = {DEV_DEVICE, DEV_PINNED};
+    static const char *const texts[2] = {"arena", "staging"};
+    for (int i = 0; i < 2; i++) {
+        if (!bytes[i]) continue;
+        TRY(t->alloc(d->device, kinds[i], bytes[i], &d->kept->memory[i]));
+        t->memory_name(d->device, &d->kept->memory[i], texts[i]);
+    }
+    return MOTET_OK;
+}
+
+motet_status pipe_memory_take(pipe_device *d)
+{
+    lay_out(d);
+    const motet_status st = take(d);
+    if (st != MOTET_NO_MEMORY || (d->slots <= 1 && d->ring_size <= 1)) return st;
+    pipe_memory_give(d); /* somebody else took some: one at a time will do */
+    d->slots = 1;
+    if (d->ring_size > 1) d->ring_size = 1;
+    return take(d);
+}
+
+void pipe_memory_give(pipe_device *d)
+{
+    for (int i = 0; i < 2; i++)
+        if (d->kept->memory[i].data) d->device->table->release(d->device, &d->kept->memory[i]);
+}
+
+/* Places. */
+
+/* From the end of what is fixed. */
+static size_t place_of(const pipe_device *d, int port, int slot, int place)
+{
+    const size_t chunks = (size_t)d->slots * d->chunk_bytes;
+    return d->place[port] + (d->kind[port] == RT_OF_CHUNK
+                                 ? (size_t)slot * d->chunk_bytes
+                                 : chunks + (size_t)place * d->block_bytes);
+}
+
+char *pipe_arena(const pipe_device *d, int port, int slot, int place)
+{
+    char *base = d->kept->memory[0].data;
+    if (d->kind[port] == RT_FIXED) return base + d->place[port];
+    return base + d->fixed_bytes + place_of(d, port, slot, place);
+}
+
+char *pipe_made(const pipe_device *d, int port, int place)
+{
+    return (char *)d->kept->memory[0].data + d->fixed_bytes + (size_t)d->slots * d->chunk_bytes +
+           (size_t)d->ring_size * d->block_bytes + (size_t)place * d->made_bytes + d->made[port];
+}
+
+char *pipe_host_side(const pipe_device *d, int port, int slot, int place)
+{
+    if (d->device->host_visible) return pipe_arena(d, port, slot, place);
+    return (char *)d->kept->memory[1].data + d->stage_bytes + place_of(d, port, slot, place);
+}

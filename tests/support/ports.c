@@ -1,0 +1,282 @@
+#include "support/ports.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kern/accumulate.h"
+
+typedef struct ports_args {
+    rt_view port[RT_PORTS];
+    int64_t first[2], count[2];
+} ports_args;
+
+static atomic_int mistakes;
+int ports_mistakes(void) { return atomic_exchange(&mistakes, 0); }
+
+/* Where element (i, j) is; a dummy if the view does not hold it. */
+static void *at(const rt_view *v, size_t element, int64_t i, int64_t j)
+{
+    static int64_t nowhere[16];
+    const int64_t index[2] = {i, j};
+    int64_t offset = 0;
+    for (int axis = 0; axis < 2; axis++) {
+        const int64_t k = index[axis] - v->first[axis];
+        if (k < 0 || (k >= v->count[axis] && (axis == 0 || v->count[1]))) {
+            atomic_fetch_add(&mistakes, 1);
+            return nowhere;
+        }
+        offset += k * v->stride[axis];
+    }
+    return (char *)v->data + (size_t)offset * element;
+}
+static float *f32(const rt_view *v, int64_t i, int64_t j) { return at(v, sizeof(float), i, j); }
+static int64_t *i64(const rt_view *v, int64_t i, int64_t j) { return at(v, sizeof(int64_t), i, j); }
+
+/* Kernels: an item is an element of the box, or a row of it. */
+
+enum { IN, WITH, BEGIN, END, OUT };
+
+#define ITEMS(a, i, j)                                                                             \
+    for (int64_t item = begin, i, j; item < end; item++)                                           \
+        if ((i = (a)->first[0] + item / (a)->count[1], j = (a)->first[1] + item % (a)->count[1], 1))
+
+static void ports_listed(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const ports_args *a = p;
+    ITEMS(a, i, j)
+    *f32(&a->port[OUT], i, j) =
+        *f32(&a->port[IN], i, j) * (1 + (float)i * 0.125f) + *f32(&a->port[WITH], j, i);
+}
+
+static void ports_rows(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const ports_args *a = p;
+    for (int64_t i = a->first[0] + begin; i < a->first[0] + end; i++) {
+        const int64_t from = *i64(&a->port[BEGIN], i, 0), to = *i64(&a->port[END], i, 0);
+        for (int64_t k = from; k < to; k++) {
+            *f32(&a->port[OUT], k, 0) = *f32(&a->port[IN], i, (k - from) % a->port[IN].count[1]);
+            *f32(&a->port[OUT], k, 1) = (float)(k - from);
+        }
+    }
+}
+
+static void ports_sums(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const ports_args *a = p;
+    for (int64_t i = a->first[0] + begin; i < a->first[0] + end; i++) {
+        float sum = 0;
+        const int64_t from = *i64(&a->port[BEGIN], i, 0), to = *i64(&a->port[END], i, 0);
+        for (int64_t k = from; k < to; k++) sum += *f32(&a->port[IN], 1, k);
+        *f32(&a->port[OUT], i, 0) = sum;
+    }
+}
+
+enum { BINS = 7 };
+static int64_t bin_of(float x) { return (int64_t)(k_f32_bits(x) % BINS); }
+
+static void ports_count(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const ports_args *a = p;
+    ITEMS(a, i, j)
+    k_add_i64(i64(&a->port[OUT], bin_of(*f32(&a->port[IN], i, j)), 0),
+              i * a->port[WITH].count[1] + j);
+}
+
+static void ports_limbs(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const ports_args *a = p;
+    ITEMS(a, i, j)
+    {
+        int64_t limb[K_LIMBS_FLOAT] = {0};
+        k_limbs_add_float(limb, *f32(&a->port[IN], i, j));
+        for (int k = 0; k < K_LIMBS_FLOAT; k++) k_add_i64(i64(&a->port[OUT], j, k), limb[k]);
+    }
+}
+
+SIM_KERNEL(ports_listed, ports_args)
+SIM_KERNEL(ports_rows, ports_args)
+SIM_KERNEL(ports_sums, ports_args)
+SIM_KERNEL(ports_count, ports_args)
+SIM_KERNEL(ports_limbs, ports_args)
+
+static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const void *user)
+{
+    ports_args a = {.first = {chunk->first[0], chunk->first[1]},
+                    .count = {chunk->count[0], chunk->count[1]}};
+    memcpy(a.port, chunk->port, sizeof a.port);
+    return rt_launch(queue, user, &a, a.count[0] * a.count[1]);
+}
+
+/* Arrays. */
+
+static motet_array *floats(motet_context *c, int64_t rows, int64_t columns, uint64_t seed)
+{
+    motet_array *a = NULL;
+    assert_ok(c, motet_array_create(c, MOTET_F32, 2, (int64_t[]){rows, columns}, &a));
+    for (int64_t i = 0; i < a->elements; i++)
+        ((float *)a->data)[i] =
+            (float)test_uniform(&seed, -1, 1) * (float)(1u << test_random(&seed) % 24);
+    return a;
+}
+
+static motet_array *integers(motet_context *c, int axes, int64_t rows, int64_t columns)
+{
+    motet_array *a = NULL;
+    assert_ok(c, motet_array_create(c, MOTET_I64, axes, (int64_t[]){rows, columns}, &a));
+    for (int64_t i = 0; i < a->elements; i++) ((int64_t *)a->data)[i] = 1000 * i;
+    return a;
+}
+
+static int64_t *numbers(int64_t count, int64_t below, uint64_t seed)
+{
+    int64_t *list = calloc((size_t)count + 1, sizeof *list);
+    for (int64_t i = 0; i < count; i++) list[i] = (int64_t)(test_random(&seed) % (uint64_t)below);
+    return list;
+}
+
+/* Rows of 0 to 5 elements, and one that is as long as many. */
+static int64_t *offsets(int64_t rows, uint64_t seed)
+{
+    int64_t *offset = calloc((size_t)rows + 1, sizeof *offset);
+    for (int64_t i = 0; i < rows; i++)
+        offset[i + 1] = offset[i] + (i == rows / 3 ? 3 * rows : (int64_t)(test_random(&seed) % 6));
+    return offset;
+}
+
+static rt_port read_port(const char *name, const motet_array *a, int axis0, int axis1)
+{
+    return (rt_port){.name = name, .array = a, .access = RT_READ, .cut = {axis0, axis1}};
+}
+
+static void ragged(motet_context *c, ports_case *p, int64_t n)
+{
+    p->offset = offsets(n, 4);
+    assert_ok(c, motet_array_wrap(c, p->offset, MOTET_I64, 1, &n, 0, &p->array[2]));
+    assert_ok(c, motet_array_wrap(c, p->offset + 1, MOTET_I64, 1, &n, 0, &p->array[3]));
+    p->op.axes = 1;
+    p->op.port[BEGIN] = read_port("begins", p->array[2], 0, 0);
+    p->op.port[END] = read_port("ends", p->array[3], 0, 0);
+}
+
+/* Cases. */
+
+static void make_listed(motet_context *c, int64_t n, int64_t m, ports_case *p)
+{
+    p->array[0] = floats(c, n + 3, m, 1);
+    p->array[1] = floats(c, m, n + 1, 2);
+    p->out = floats(c, n, m, 3);
+    p->list = numbers(n, n + 3, 5);
+    p->other = numbers(n, n + 1, 6);
+    p->op.name = "ports.listed", p->op.user = &ports_listed_kernel;
+    p->op.port[IN] = read_port("in", p->array[0], 0, 1);
+    p->op.port[IN].list = p->list, p->op.port[IN].list_count = n;
+    p->op.port[WITH] = read_port("with", p->array[1], 1, 0);
+    p->op.port[WITH].list = p->other, p->op.port[WITH].list_count = n;
+    p->op.port[OUT] = (rt_port){.name = "out", .array = p->out, .access = RT_WRITE, .cut = {0, 1}};
+    const float *in = p->array[0]->data, *with = p->array[1]->data;
+    float *out = p->expected = malloc(p->out->bytes + 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            out[i * m + j] =
+                in[p->list[i] * m + j] * (1 + (float)i * 0.125f) + with[j * (n + 1) + p->other[i]];
+}
+
+static void make_rows(motet_context *c, int64_t n, int64_t m, ports_case *p)
+{
+    ragged(c, p, n);
+    p->array[0] = floats(c, n, m, 1);
+    p->out = floats(c, p->offset[n], 2, 2);
+    p->op.name = "ports.rows", p->op.user = &ports_rows_kernel;
+    p->op.port[IN] = read_port("in", p->array[0], 0, 0);
+    p->op.port[OUT] =
+        (rt_port){.name = "out", .array = p->out, .access = RT_WRITE, .offset = p->offset};
+    const float *in = p->array[0]->data;
+    float *out = p->expected = malloc(p->out->bytes + 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < p->offset[i + 1] - p->offset[i]; k++) {
+            *out++ = in[i * m + k % m];
+            *out++ = (float)k;
+        }
+}
+
+static void make_sums(motet_context *c, int64_t n, int64_t m, ports_case *p)
+{
+    (void)m;
+    ragged(c, p, n);
+    const int64_t total = p->offset[n];
+    p->array[0] = floats(c, 2, total, 1);
+    p->out = floats(c, n, 1, 2);
+    p->op.name = "ports.sums", p->op.user = &ports_sums_kernel;
+    p->op.port[IN] = read_port("in", p->array[0], 1, 0);
+    p->op.port[IN].offset = p->offset;
+    p->op.port[OUT] = (rt_port){.name = "out", .array = p->out, .access = RT_WRITE};
+    const float *in = p->array[0]->data;
+    float *out = p->expected = calloc(p->out->bytes + 1, 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = p->offset[i]; k < p->offset[i + 1]; k++) out[i] += in[total + k];
+}
+
+static void make_count(motet_context *c, int64_t n, int64_t m, ports_case *p)
+{
+    p->array[0] = floats(c, n, m, 1);
+    p->out = integers(c, 1, BINS, 0);
+    p->op.name = "ports.count", p->op.user = &ports_count_kernel;
+    p->op.port[IN] = read_port("in", p->array[0], 0, 1);
+    p->op.port[WITH] = read_port("whole", p->array[0], RT_WHOLE, RT_WHOLE);
+    p->op.port[OUT] =
+        (rt_port){.name = "out", .array = p->out, .access = RT_ADD, .cut = {RT_WHOLE, RT_WHOLE}};
+    const float *in = p->array[0]->data;
+    int64_t *out = p->expected = malloc(p->out->bytes + 1);
+    memcpy(out, p->out->data, p->out->bytes);
+    for (int64_t i = 0; i < n * m; i++) out[bin_of(in[i])] += i;
+}
+
+static void make_limbs(motet_context *c, int64_t n, int64_t m, ports_case *p)
+{
+    p->array[0] = floats(c, n, m, 1);
+    p->out = integers(c, 2, m, K_LIMBS_FLOAT);
+    p->op.name = "ports.limbs", p->op.user = &ports_limbs_kernel;
+    p->op.port[IN] = read_port("in", p->array[0], 0, 1);
+    p->op.port[OUT] = (rt_port){.name = "out",
+                                .array = p->out,
+                                .access = RT_ADD,
+                                .cut = {RT_WHOLE, 0},
+                                .limbs = K_LIMBS_FLOAT};
+    const float *in = p->array[0]->data;
+    int64_t *out = p->expected = malloc(p->out->bytes + 1);
+    memcpy(out, p->out->data, p->out->bytes);
+    for (int64_t j = 0; j < m; j++) {
+        for (int64_t i = 0; i < n; i++) k_limbs_add_float(out + j * K_LIMBS_FLOAT, in[i * m + j]);
+        k_limbs_normalise(out + j * K_LIMBS_FLOAT, K_LIMBS_FLOAT);
+    }
+}
+
+void ports_case_make(motet_context *c, int which, int64_t n, int64_t m, ports_case *p)
+{
+    static void (*const make[PORTS_CASES])(motet_context *, int64_t, int64_t, ports_case *) = {
+        make_listed, make_rows, make_sums, make_count, make_limbs};
+    memset(p, 0, sizeof *p);
+    p->op = (rt_op){.axes = 2, .extent = {n, m}, .enqueue = enqueue};
+    make[which](c, n, m, p);
+}
+
+void ports_case_free(ports_case *p)
+{
+    for (int i = 0; i < PORTS_ARRAYS; i++) motet_array_free(p->array[i]);
+    motet_array_free(p->out);
+    free(p->list);
+    free(p->other);
+    free(p->offset);
+    free(p->expected);
+}
+
+int ports_right(const ports_case *p)
+{
+    return !p->out->bytes || !memcmp(p->out->data, p->expected, p->out->bytes);
+}
