@@ -52,11 +52,24 @@ static motet_status open_all(motet_context *c, const char *names)
     }
 }
 
+static motet_status make_set(motet_context *c)
+{
+    rt_devices *all = mem_new(c, rt_devices);
+    if (!all) return fail(c, MOTET_NO_MEMORY, "no memory for the device set");
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&all->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&all->planning, NULL);
+    c->devices = all;
+    return MOTET_OK;
+}
+
 motet_status rt_devices_open(motet_context *c, const char *names)
 {
     if (!names || !strcmp(names, "auto")) names = "cpu";
-    c->devices = mem_new(c, rt_devices);
-    if (!c->devices) return fail(c, MOTET_NO_MEMORY, "no memory for the device set");
+    TRY(make_set(c));
     const motet_status st = open_all(c, names);
     if (st != MOTET_OK) rt_devices_close(c);
     return st;
@@ -83,6 +96,10 @@ void rt_devices_close(motet_context *c)
         if (!one->closed) one->table->close(one->device);
         rt_device_release(c, one);
         mem_free(c, one->baseline);
+    }
+    if (c->devices) {
+        pthread_cond_destroy(&c->devices->changed);
+        pthread_mutex_destroy(&c->devices->planning);
     }
     mem_free(c, c->devices);
     c->devices = NULL;

@@ -2,6 +2,7 @@
 #ifndef MOTET_RT_DEVICES_H
 #define MOTET_RT_DEVICES_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/recovery.h"
@@ -25,6 +26,7 @@ typedef struct rt_device {
     motet_device_info info;     /* as it was when the device was first opened */
     atomic_int_fast64_t chunks; /* done since the last reset of the report */
     int64_t *baseline; /* items of each thread at that reset; guarded by the context's lock */
+    atomic_int_fast64_t held, taken; /* bytes of device memory, see rt/hold.h */
     atomic_int lost; /* no run uses it any more. Set last: who sees it finds reason and cool-down */
 
     /* Guarded by the context's lock: */
@@ -39,6 +41,11 @@ typedef struct rt_device {
 typedef struct rt_devices {
     int count;
     rt_device set[RT_DEVICES];
+    pthread_mutex_t planning;      /* one plan is made at a time; guards what follows */
+    pthread_cond_t changed;        /* something was given */
+    uint64_t given;                /* how often */
+    int64_t runs_hold[RT_DEVICES]; /* bytes of device memory, part of `held` */
+    int64_t promised, drawn;       /* bytes of the host that runs will allocate; have allocated */
 } rt_devices;
 
 /* Opens what the context's options name. On failure nothing stays open. */

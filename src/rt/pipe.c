@@ -199,7 +199,9 @@ static motet_status plan_alone(pipe *p, pipe_device *d, int number, int remainin
         if (options.host_held < 0) options.host_held = 0;
     }
     rt_plan plan;
-    TRY(rt_plan_make(job->context, job->op, &job->devices[number], 1, &options, &plan));
+    rt_plan_device device = job->devices[number];
+    TRY(rt_hold_plan(job->context, job->op, &device, &job->index[number], 1, &options, &plan,
+                     job->hold));
     d->share = plan.share[0];
     d->next = 0;
     return MOTET_OK;
@@ -225,6 +227,7 @@ static motet_status recover(pipe *p)
         }
         TRY(st);
         TRY(begin(p, d));
+        rt_hold_drawn(p->job->context, p->job->hold, INT64_MAX);
         ready += !d->out;
     }
     if (!ready)
@@ -239,6 +242,7 @@ static motet_status all_rounds(pipe *p)
     TRY(log_phase_step(job->phase, 0));
     for (int i = 0; i < job->plan->devices; i++)
         if (job->plan->share[i].chunks) TRY(begin(p, &p->device[i]));
+    rt_hold_drawn(job->context, job->hold, INT64_MAX);
     TRY(one_round(p));
     while (p->missing_count) TRY(recover(p));
     return log_phase_step(job->phase, job->op->extent[0]);

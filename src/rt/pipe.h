@@ -4,7 +4,7 @@
 #define MOTET_RT_PIPE_H
 
 #include "base/log.h"
-#include "rt/plan.h"
+#include "rt/hold.h"
 
 /* What orders commands; a test leaves one out to see that it is missed. */
 typedef enum pipe_edge {
@@ -37,6 +37,7 @@ typedef struct pipe_job {
     const rt_plan *plan;
     const rt_plan_device *devices; /* of the plan */
     const rt_plan_options *options;
+    rt_hold *hold;
     const int *index;     /* of each in the context's device set; the run uses them */
     int *left;            /* set to 1 for a device that the run uses no more: it may come back */
     void *data[RT_PORTS]; /* host memory of each port: its array's or the private copy */

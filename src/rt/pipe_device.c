@@ -419,6 +419,7 @@ int pipe_device_end(pipe_device *d, int hung)
         *events[i] = NULL;
     }
     if (hung) {
+        rt_hold_taken(d->on, -(int64_t)d->kept->memory[0].bytes); /* no run uses it any more */
         rt_device_keep(d->job->context, d->on, d->kept);
     } else {
         pipe_memory_give(d);

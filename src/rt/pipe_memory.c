@@ -56,6 +56,7 @@ static motet_status take(pipe_device *d)
     for (int i = 0; i < 2; i++) {
         if (!bytes[i]) continue;
         TRY(t->alloc(d->device, kinds[i], bytes[i], &d->kept->memory[i]));
+        if (i == 0) rt_hold_taken(d->on, (int64_t)bytes[i]);
         t->memory_name(d->device, &d->kept->memory[i], texts[i]);
     }
     return MOTET_OK;
@@ -74,6 +75,7 @@ motet_status pipe_memory_take(pipe_device *d)
 
 void pipe_memory_give(pipe_device *d)
 {
+    if (d->kept->memory[0].data) rt_hold_taken(d->on, -(int64_t)d->kept->memory[0].bytes);
     for (int i = 0; i < 2; i++)
         if (d->kept->memory[i].data) d->device->table->release(d->device, &d->kept->memory[i]);
 }

@@ -35,9 +35,9 @@ typedef struct rt_cut {
 typedef struct rt_plan_device {
     const char *name; /* for messages; must outlive the plan */
     int host_visible; /* 1: its kernels use arrays in host memory in place */
-    int64_t free;     /* bytes; RT_UNKNOWN */
+    int64_t free;     /* bytes, those that Motet holds there included; RT_UNKNOWN */
     int64_t budget;   /* most bytes that Motet may hold there; 0: three quarters of what is free */
-    int64_t reserved; /* bytes that Motet holds there already: context, loaded kernels */
+    int64_t reserved; /* bytes that Motet holds there already: kernels, other runs, arrays */
     int64_t workers;  /* that run items at a time, each with scratch of its own; 0: unknown */
     int64_t wanted_rows; /* of a chunk along the shared axis, at most: about as long as a turn
                             should take; 0: unknown */
@@ -107,9 +107,11 @@ typedef struct rt_plan {
     int64_t host_bytes;    /* with those and all staging */
 } rt_plan;
 
-/* Those of the context, with the budgets of its options, as they were when they were opened;
- * answers how many. */
-int rt_plan_devices(const motet_context *context, rt_plan_device out[RT_DEVICES]);
+/* Those of the context, with the budgets of its options;
+ * answers how many. What is free and held is asked anew. */
+int rt_plan_devices(motet_context *context, rt_plan_device out[RT_DEVICES]);
+/* Asks a device of the context anew how much is free and held. */
+void rt_plan_device_now(motet_context *context, int index, rt_plan_device *device);
 
 /* INTERNAL, BAD_SHAPE, BAD_ARGUMENT: as rt_op_check tells; BAD_ARGUMENT: also options, weights,
  * devices, or more than 2^63 chunks; OVER_BUDGET: one grain of rows does not fit a device, or the

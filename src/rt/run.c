@@ -15,6 +15,7 @@
 #include "base/report.h"
 #include "base/threads.h"
 #include "rt/devices.h"
+#include "rt/hold.h"
 #include "rt/pipe_inside.h"
 #include "rt/recover.h"
 #include "rt/weights.h"
@@ -47,6 +48,7 @@ typedef struct plan {
     rt_weights weights[RT_WEIGHTINGS];
     int users;            /* of which so many are used by this run */
     int left[RT_DEVICES]; /* 1: it has left that one already */
+    rt_hold hold;
 } plan;
 
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
@@ -227,6 +229,7 @@ static motet_status on_all(run *r, plan *p, const rt_run_options *options)
                     .plan = &p->plan,
                     .devices = p->devices,
                     .options = &p->options,
+                    .hold = &p->hold,
                     .index = p->index,
                     .phase = &r->phase,
                     .failed = -1,
@@ -251,6 +254,7 @@ static motet_status go(run *r, plan *p, const rt_run_options *options)
 {
     motet_status st = MOTET_OK;
     TRY_GOTO(prepare_ports(r));
+    rt_hold_drawn(r->context, &p->hold, p->plan.private_bytes);
     st = in_place(p, r->op, p->plan.devices) ? on_one_host(r) : on_all(r, p, options);
     if (st == MOTET_OK) commit(r);
 out:
@@ -259,6 +263,13 @@ out:
     if (st != MOTET_OK && r->failed >= 0)
         fail_where(r->context, st, (int)(r->on - r->context->devices->set), r->failed);
     return st;
+}
+
+static void leave_devices(motet_context *c, plan *p)
+{
+    for (int i = 0; i < p->users; i++)
+        if (!p->left[i]) rt_device_leave(c, &c->devices->set[p->index[i]]);
+    p->users = 0;
 }
 
 /* Of the devices that are not lost. */
@@ -291,20 +302,35 @@ static motet_status make_plan(motet_context *c, const rt_op *op, const rt_run_op
         out->options.host_held = bound - mem_left(c);
         if (!in_place(out, op, remaining)) out->options.host_held += PIPE_BOOKS;
     }
-    return rt_plan_make(c, op, out->devices, remaining, &out->options, &out->plan);
+    return rt_hold_plan(c, op, out->devices, out->index, remaining, &out->options, &out->plan,
+                        &out->hold);
+}
+
+/* What does not fit because of what others hold may fit when they are done. */
+static motet_status plan_and_hold(motet_context *c, const rt_op *op, const rt_run_options *o,
+                                  plan *out, log_phase *phase)
+{
+    for (;;) {
+        const uint64_t seen = rt_hold_given(c);
+        const motet_status st = make_plan(c, op, o, out);
+        if (st != MOTET_OVER_BUDGET || !out->hold.shared) return st;
+        leave_devices(c, out);
+        TRY(rt_hold_wait(c, seen, phase));
+    }
 }
 
 static motet_status run_planned(motet_context *c, const rt_op *op, const rt_run_options *options,
                                 plan *p)
 {
-    TRY(make_plan(c, op, options, p));
     const int64_t start = clock_now(c);
+    log_phase phase = log_phase_begin(c, op->name, op->extent[0]);
+    TRY(plan_and_hold(c, op, options, p, &phase));
     run r = {.context = c,
              .op = op,
              .share = p->plan.share[0],
              .on = &c->devices->set[p->index[0]],
              .failed = -1,
-             .phase = log_phase_begin(c, op->name, op->extent[0])};
+             .phase = phase};
     TRY(report_operation_begin(c, op->name));
     if (p->plan.chunks > 0) {
         const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
@@ -321,10 +347,11 @@ motet_status rt_run_with(motet_context *c, const rt_op *op, const rt_run_options
     plan p; /* no time is spent on clearing it */
     p.users = 0;
     memset(p.left, 0, sizeof p.left);
+    memset(&p.hold, 0, sizeof p.hold);
     rt_recover(c);
     const motet_status st = run_planned(c, op, options, &p);
-    for (int i = 0; i < p.users; i++)
-        if (!p.left[i]) rt_device_leave(c, &c->devices->set[p.index[i]]);
+    leave_devices(c, &p);
+    rt_hold_end(c, &p.hold);
     return st;
 }
 

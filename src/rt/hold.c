@@ -1,0 +1,112 @@
+#include "rt/hold.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/context.h"
+#include "rt/plan_inside.h"
+
+enum { WAIT = 10000000 }; /* nanoseconds: how late a cancellation is seen */
+
+void rt_hold_bytes(rt_device *one, int64_t bytes) { atomic_fetch_add(&one->held, bytes); }
+void rt_hold_taken(rt_device *one, int64_t bytes) { atomic_fetch_add(&one->taken, bytes); }
+
+/* What follows is called with the lock of planning held. */
+
+static void hold_device(rt_devices *all, rt_hold *hold, int index, int64_t bytes)
+{
+    const int64_t more = bytes - hold->device[index];
+    hold->device[index] = bytes;
+    all->runs_hold[index] += more;
+    rt_hold_bytes(&all->set[index], more);
+}
+
+static void hold_host(rt_devices *all, rt_hold *hold, int64_t promised, int64_t drawn)
+{
+    all->promised += promised - hold->promised;
+    all->drawn += drawn - hold->drawn;
+    hold->promised = promised;
+    hold->drawn = drawn;
+}
+
+/* It was refused: would it fit if no other run held anything? Else the refusal is about that. */
+static int fits_alone(motet_context *c, const rt_op *op, rt_plan_device *devices, const int *index,
+                      int count, const rt_plan_options *options)
+{
+    const rt_devices *all = c->devices;
+    rt_plan_options alone = *options;
+    rt_plan unused;
+    int64_t held = all->promised + all->drawn;
+    for (int i = 0; i < count; i++) held = plan_add(held, all->runs_hold[index[i]]);
+    if (!held) return 0;
+    for (int i = 0; i < count; i++) devices[i].reserved -= all->runs_hold[index[i]];
+    alone.host_held -= alone.host_held < all->drawn ? alone.host_held : all->drawn;
+    return rt_plan_make(c, op, devices, count, &alone, &unused) == MOTET_OK;
+}
+
+motet_status rt_hold_plan(motet_context *c, const rt_op *op, rt_plan_device *devices,
+                          const int *index, int count, const rt_plan_options *options,
+                          rt_plan *plan, rt_hold *hold)
+{
+    rt_devices *all = c->devices;
+    rt_plan_options now = *options;
+    pthread_mutex_lock(&all->planning);
+    for (int i = 0; i < count; i++) {
+        hold_device(all, hold, index[i], 0);
+        rt_plan_device_now(c, index[i], &devices[i]);
+    }
+    hold_host(all, hold, 0, hold->drawn);
+    now.host_held = plan_add(now.host_held, all->promised);
+    const motet_status st = rt_plan_make(c, op, devices, count, &now, plan);
+    hold->shared = st == MOTET_OVER_BUDGET && fits_alone(c, op, devices, index, count, options);
+    for (int i = 0; st == MOTET_OK && i < count; i++)
+        if (plan->share[i].chunks)
+            hold_device(all, hold, index[i], plan->share[i].peak_bytes - devices[i].reserved);
+    if (st == MOTET_OK) hold_host(all, hold, plan->host_bytes, hold->drawn);
+    pthread_mutex_unlock(&all->planning);
+    return st;
+}
+
+void rt_hold_drawn(motet_context *c, rt_hold *hold, int64_t bytes)
+{
+    pthread_mutex_lock(&c->devices->planning);
+    if (bytes > hold->promised) bytes = hold->promised;
+    hold_host(c->devices, hold, hold->promised - bytes, hold->drawn + bytes);
+    pthread_mutex_unlock(&c->devices->planning);
+}
+
+void rt_hold_end(motet_context *c, rt_hold *hold)
+{
+    rt_devices *all = c->devices;
+    pthread_mutex_lock(&all->planning);
+    for (int i = 0; i < all->count; i++) hold_device(all, hold, i, 0);
+    hold_host(all, hold, 0, 0);
+    all->given++;
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->planning);
+}
+
+uint64_t rt_hold_given(motet_context *c)
+{
+    pthread_mutex_lock(&c->devices->planning);
+    const uint64_t given = c->devices->given;
+    pthread_mutex_unlock(&c->devices->planning);
+    return given;
+}
+
+motet_status rt_hold_wait(motet_context *c, uint64_t seen, log_phase *phase)
+{
+    rt_devices *all = c->devices;
+    for (;;) {
+        struct timespec end;
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        end.tv_nsec += WAIT;
+        if (end.tv_nsec >= 1000000000) end.tv_nsec -= 1000000000, end.tv_sec++;
+        pthread_mutex_lock(&all->planning);
+        if (all->given == seen) pthread_cond_timedwait(&all->changed, &all->planning, &end);
+        const int done = all->given != seen;
+        pthread_mutex_unlock(&all->planning);
+        TRY(log_phase_step(phase, 0));
+        if (done) return MOTET_OK;
+    }
+}
