@@ -13,6 +13,7 @@ static const size_t toy_args_bytes = sizeof(toy_args);
 
 static atomic_int mistakes;
 int toy_mistakes(void) { return atomic_exchange(&mistakes, 0); }
+void toy_mistake(void) { atomic_fetch_add(&mistakes, 1); }
 
 static float *at(const rt_view *v, int64_t i, int64_t j)
 {
@@ -22,7 +23,7 @@ static float *at(const rt_view *v, int64_t i, int64_t j)
         const int64_t k = index[axis] - v->first[axis];
         if (k < 0 || k >= v->count[axis]) {
             static float nowhere;
-            atomic_fetch_add(&mistakes, 1);
+            toy_mistake();
             return &nowhere;
         }
         offset += k * v->stride[axis];
@@ -67,15 +68,9 @@ static void update(const void *p, int64_t begin, int64_t end, void *scratch)
             *at(&a->out, i, j) += (1 + (float)i * 0.125f) * *at(&a->in, i, j);
 }
 
-#if defined(__x86_64__)
-#define KERNEL(f)                                                                                  \
-    static const k_kernel f##_kernel = {"toy." #f, &toy_args_bytes, {f, f, f}, {f, f, f}};
-#else
-#define KERNEL(f) static const k_kernel f##_kernel = {"toy." #f, &toy_args_bytes, {f}, {f}};
-#endif
-KERNEL(smooth)
-KERNEL(sum)
-KERNEL(update)
+TOY_KERNEL(smooth, toy_args)
+TOY_KERNEL(sum, toy_args)
+TOY_KERNEL(update, toy_args)
 
 static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {

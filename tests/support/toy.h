@@ -20,8 +20,17 @@ rt_op toy_update(const motet_array *x, const motet_array *y);
 
 /* Elements that a kernel found outside of its view, or of its box twice. Reset by reading. */
 int toy_mistakes(void);
+void toy_mistake(void);
 
 /* A float32 array of values of wild range; a sum of them in another order has other bits. */
 motet_array *toy_array(motet_context *context, int64_t rows, int64_t columns, uint64_t seed);
+
+/* A kernel of a test: one function for every instruction set. */
+#if defined(__x86_64__)
+#define TOY_KERNEL(f, args)                                                                        \
+    static const k_kernel f##_kernel = {"toy." #f, &args##_bytes, {f, f, f}, {f, f, f}};
+#else
+#define TOY_KERNEL(f, args) static const k_kernel f##_kernel = {"toy." #f, &args##_bytes, {f}, {f}};
+#endif
 
 #endif
