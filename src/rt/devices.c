@@ -142,6 +142,13 @@ void rt_device_lose(motet_context *c, rt_device *one, const char *reason)
     pthread_mutex_unlock(&c->lock);
 }
 
+void rt_device_reason(motet_context *c, const rt_device *one, char reason[160])
+{
+    pthread_mutex_lock(&c->lock);
+    memcpy(reason, one->reason, sizeof one->reason);
+    pthread_mutex_unlock(&c->lock);
+}
+
 void rt_device_keep(motet_context *c, rt_device *one, rt_kept *kept)
 {
     pthread_mutex_lock(&c->lock);

@@ -1,7 +1,7 @@
-/* Rounds over all devices of a plan. In the first each device works on its share. What a device
- * could not finish (it was lost, it hangs, it had no memory) is a list of boxes; in further rounds
- * the remaining devices, each with a plan of its own for the whole operation, take pieces of those
- * boxes as large as their chunks may be, until nothing is left or nobody. */
+/* Who does what. Each device works on its share; what a device could not finish (it was lost, it
+ * hangs, it had no memory) goes to a list. A device that has done its share takes from the list at
+ * once, while others still work: for that it is set up anew for the whole operation, as any part
+ * may fall to it, in host memory that nobody holds. */
 #include "rt/pipe.h"
 
 #include <string.h>
@@ -9,41 +9,24 @@
 #include "base/context.h"
 #include "base/mem.h"
 #include "rt/pipe_inside.h"
+#include "rt/plan_inside.h"
 
-static const int64_t doze_longest = 20000000; /* nanoseconds: how late a cancellation is seen */
-static const int64_t doze_short = 1000000;    /* while other devices work, too */
-
-typedef struct pipe {
+struct pipeline {
     pipe_job *job;
-    pipe_task *missing;
-    int64_t missing_count, room;
-    int recovering;
+    pipe_list left;        /* to do, beside the shares */
     double elements, done; /* of the box */
+    int held;              /* what was promised is taken */
+    int64_t changes;       /* how often a device gave memory back */
     motet_status failure;  /* why a device went out */
     char reason[200];
-    int dozer;
-    pipe_device device[RT_DEVICES];
-} pipe;
+    int count;
+    pipe_device device[];
+};
 
-/* What is missing. */
-
-static motet_status miss(pipe *p, const pipe_task *task)
-{
-    if (p->missing_count == p->room) {
-        const int64_t room = 2 * p->room + 16;
-        pipe_task *grown = mem_grow(p->job->context, p->missing, (size_t)room * sizeof *p->missing);
-        if (!grown)
-            return fail(p->job->context, MOTET_NO_MEMORY, "%s: no memory to list what is missing",
-                        p->job->op->name);
-        p->missing = grown;
-        p->room = room;
-    }
-    p->missing[p->missing_count++] = *task;
-    return MOTET_OK;
-}
+/* What is left to do. */
 
 /* The chunks of a share from one to the last, as up to RT_AXES boxes. */
-static motet_status miss_share(pipe *p, const rt_share *s, int64_t local)
+static motet_status leave_share(pipeline *p, const rt_share *s, int64_t local)
 {
     while (local < s->chunks) {
         pipe_task box;
@@ -56,40 +39,51 @@ static motet_status miss_share(pipe *p, const rt_share *s, int64_t local)
             const int64_t end = i == s->axis ? s->first + s->rows : extent;
             box.count[i] = end - box.first[i];
         }
-        TRY(miss(p, &box));
+        TRY(pipe_list_add(&p->left, &box));
         const int64_t at = local / chunks % s->pieces[axis];
         local += (s->pieces[axis] - at) * chunks;
     }
     return MOTET_OK;
 }
 
-/* Work for a device: its next chunk, or a piece of what is missing. */
+/* A device without weight helps only when no other is left. */
+static int has_a_say(const pipeline *p, const pipe_device *d)
+{
+    if (!d->weightless) return 1;
+    for (int i = 0; i < p->count; i++)
+        if (!p->device[i].out && !p->device[i].weightless) return 0;
+    return 1;
+}
+
+static int has_work(const pipeline *p, const pipe_device *d)
+{
+    if (d->out) return 0;
+    if (!d->listed && d->next < d->share.chunks) return 1;
+    return p->left.count > 0 && has_a_say(p, d);
+}
+
+/* Work for a device: its next chunk, or a piece of what is left. */
 static motet_status next_task(pipe_device *d, pipe_task *task, int *got)
 {
-    pipe *p = d->pipe;
-    if (!p->recovering) {
+    pipeline *p = d->pipe;
+    pipe_turn *turn = p->job->turn;
+    const int number = d->device->index;
+    *got = 0;
+    if (turn->over[number]) return MOTET_OK;
+    if (!d->listed) {
         *got = d->next < d->share.chunks;
         if (*got) rt_share_chunk(&d->share, p->job->op, d->next++, task->first, task->count);
-        return MOTET_OK;
+    } else if (has_work(p, d)) {
+        *got = 1;
+        TRY(pipe_list_take(&p->left, d->share.cut.rows, task));
     }
-    *got = p->missing_count > 0;
-    if (!*got) return MOTET_OK;
-    *task = p->missing[--p->missing_count];
-    for (int i = 0; i < RT_AXES; i++) {
-        const int64_t rows = d->share.cut.rows[i];
-        if (task->count[i] <= rows) continue;
-        pipe_task rest = *task;
-        rest.first[i] += rows;
-        rest.count[i] -= rows;
-        task->count[i] = rows;
-        TRY(miss(p, &rest));
-    }
+    if (*got && rt_turn_over(&turn->turn, number)) turn->over[number] = turn->ending = 1;
     return MOTET_OK;
 }
 
 /* Devices come and go. */
 
-static void note(pipe *p, motet_status status)
+static void note(pipeline *p, motet_status status)
 {
     motet_error error;
     motet_context_error(p->job->context, &error);
@@ -97,19 +91,20 @@ static void note(pipe *p, motet_status status)
     memcpy(p->reason, error.message, sizeof p->reason - 1);
 }
 
-/* The device failed: what it has not brought back is missing. Answers a status that ends the run.
- */
-static motet_status leave(pipe *p, pipe_device *d, motet_status status)
+/* The device failed: what it has not brought back is left to do. Answers a status that ends the
+ * run. */
+static motet_status leave(pipeline *p, pipe_device *d, motet_status status)
 {
     motet_context *c = p->job->context;
     note(p, status);
     const int64_t first = d->retired, end = d->kept ? d->begun : d->retired;
     int hung = status == MOTET_DEVICE_HUNG;
     d->out = 1;
-    for (int64_t k = first; k < end; k++) TRY(miss(p, &d->slot[k % d->slots].task));
-    if (!p->recovering) TRY(miss_share(p, &d->share, d->next));
+    for (int64_t k = first; k < end; k++) TRY(pipe_list_add(&p->left, &d->slot[k % d->slots].task));
+    if (!d->listed) TRY(leave_share(p, &d->share, d->next));
     hung = pipe_device_end(d, hung);
     if (status != MOTET_NO_MEMORY || hung) rt_device_lose(c, d->on, p->reason);
+    d->pipe->changes++;
     log_warning(c, "device", "%s goes on without %s: %s", p->job->op->name, d->on->info.name,
                 p->reason);
     rt_device_leave(c, d->on);
@@ -119,37 +114,136 @@ static motet_status leave(pipe *p, pipe_device *d, motet_status status)
 
 static int goes_on(motet_status st) { return st == MOTET_DEVICE_LOST || st == MOTET_DEVICE_HUNG; }
 
-/* A device that has no memory left for its chunks takes no part; whatever else fails, fails. */
-static motet_status begin(pipe *p, pipe_device *d)
+/* Bytes of the host that nobody holds, for each device that holds none: staging, or the scratch of
+ * the host's own workers, which is always there. */
+static int64_t host_room(const pipeline *p)
 {
+    const pipe_job *job = p->job;
+    int64_t room = job->options->host_memory - job->options->host_held - job->plan->private_bytes;
+    int idle = 0;
+    for (int i = 0; i < p->count; i++) {
+        const pipe_device *d = &p->device[i];
+        if (d->kept || d->device->host_visible)
+            room -= d->share.staging_bytes;
+        else
+            idle += !d->out;
+    }
+    return room < 0 ? 0 : room / (idle ? idle : 1);
+}
+
+/* A plan for the whole operation on one device, of which any piece can be done. */
+static motet_status plan_alone(pipeline *p, pipe_device *d)
+{
+    const pipe_job *job = p->job;
+    rt_plan_options options = *job->options;
+    options.weightings = 0;
+    if (!options.chunks_per_device) options.chunks_per_device = 4 * p->count;
+    if (options.host_memory) {
+        options.host_memory = options.host_held + job->plan->private_bytes + host_room(p);
+        if (d->device->host_visible) options.host_memory += d->share.staging_bytes;
+    }
+    rt_plan plan;
+    rt_plan_device device = job->devices[d - p->device];
+    TRY(rt_hold_plan(job->context, job->op, &device, &job->index[d - p->device], 1, &options, &plan,
+                     job->hold));
+    p->held = 0;
+    d->share = plan.share[0];
+    return MOTET_OK;
+}
+
+/* Sets the device up for what is left to do. If its memory does not suffice for any part, it waits
+ * for others to give back some, and takes no part when nobody holds any. */
+static motet_status join(pipeline *p, pipe_device *d)
+{
+    if (d->refused == p->changes + 1) return MOTET_OK;
+    const motet_status st = plan_alone(p, d);
+    if (st != MOTET_OVER_BUDGET) {
+        d->listed = st == MOTET_OK;
+        return st;
+    }
+    d->refused = p->changes + 1;
+    for (int i = 0; i < p->count; i++)
+        if (p->device[i].kept) return MOTET_OK;
+    note(p, st);
+    d->out = 1;
+    return MOTET_OK;
+}
+
+/* The device gets its memory before its first chunk, and gives it back after its last. One that has
+ * no memory left for its chunks takes no part; whatever else fails, fails. */
+static motet_status settle(pipeline *p, pipe_device *d, int *moved)
+{
+    const int work = has_work(p, d);
+    if (d->kept) {
+        if (d->state != PIPE_RUNNING || d->begun > d->retired) return MOTET_OK;
+        if (work && (d->listed || d->next < d->share.chunks)) return MOTET_OK;
+        *moved = 1;
+        if (pipe_device_end(d, 0))
+            return leave(p, d,
+                         fail(p->job->context, MOTET_DEVICE_HUNG,
+                              "%s did not end what it had begun", d->on->info.name));
+        p->changes++;
+    }
+    if (!work || p->job->turn->ending) return MOTET_OK;
+    if (!d->listed && d->next >= d->share.chunks) {
+        TRY(join(p, d));
+        if (!d->listed) return MOTET_OK;
+    }
+    *moved = 1;
     const motet_status st = pipe_device_begin(d);
     return goes_on(st) || st == MOTET_NO_MEMORY ? leave(p, d, st) : st;
 }
 
-/* Rounds. */
-
-static void doze(pipe *p, const uint64_t *seen)
+motet_status pipe_return(pipeline *p)
 {
-    int busy = 0, chosen = -1;
-    const int count = p->job->plan->devices;
-    for (int i = 0; i < count; i++) busy += pipe_device_busy(&p->device[i]);
-    for (int i = 0; i < count && chosen < 0; i++) {
-        p->dozer = (p->dozer + 1) % count;
-        if (pipe_device_busy(&p->device[p->dozer])) chosen = p->dozer;
+    for (int i = 0; i < p->count; i++) {
+        pipe_device *d = &p->device[i];
+        if (d->out || !atomic_load(&d->on->lost)) continue;
+        char reason[sizeof d->on->reason];
+        rt_device_reason(p->job->context, d->on, reason);
+        TRY(leave(p, d, fail(p->job->context, MOTET_DEVICE_LOST, "%s", reason)));
     }
-    if (chosen < 0) return;
-    dev *device = p->device[chosen].device;
-    device->table->doze(device, seen[chosen], busy > 1 ? doze_short : doze_longest);
+    return MOTET_OK;
 }
 
-static int64_t rows_done(const pipe *p)
+/* Steps. */
+
+static int in_flight(const pipe_device *d) { return d->kept && pipe_device_busy(d); }
+
+int pipe_busy(const pipeline *p, int device)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->job->index[i] == device) return in_flight(&p->device[i]);
+    return 0;
+}
+
+int pipe_at_rest(const pipeline *p)
+{
+    for (int i = 0; i < p->count; i++)
+        if (in_flight(&p->device[i])) return 0;
+    return 1;
+}
+
+int pipe_handed_out(const pipeline *p)
+{
+    for (int i = 0; i < p->count; i++) {
+        const pipe_device *d = &p->device[i];
+        if (!d->out && !d->listed && d->next < d->share.chunks) return 0;
+        if (d->kept && d->feeding) return 0;
+    }
+    return p->left.count == 0;
+}
+
+int pipe_over(const pipeline *p) { return pipe_handed_out(p) && pipe_at_rest(p); }
+
+static int64_t rows_done(const pipeline *p)
 {
     const int64_t extent = p->job->op->extent[0];
     const double rows = (double)extent * (p->done / p->elements);
     return rows < (double)extent ? (int64_t)rows : extent - 1; /* the end is told at the end */
 }
 
-static motet_status step(pipe *p, pipe_device *d, int *moved)
+static motet_status step(pipeline *p, pipe_device *d, int *moved)
 {
     const int64_t before = d->retired;
     const int slot = d->slots ? (int)(d->retired % d->slots) : 0;
@@ -158,7 +252,7 @@ static motet_status step(pipe *p, pipe_device *d, int *moved)
     const motet_status st = pipe_device_step(d, next_task, moved);
     if (d->retired > before) p->done += size;
     if (st != MOTET_OK && d->begun > d->retired) {
-        p->job->failed = d->published;
+        p->job->failed = d->at;
         p->job->failed_on = d->on->device->index;
     }
     if (!goes_on(st) || p->job->refused) return st;
@@ -166,95 +260,37 @@ static motet_status step(pipe *p, pipe_device *d, int *moved)
     return leave(p, d, st);
 }
 
-static motet_status one_round(pipe *p)
+motet_status pipe_step(pipeline *p, int *moved)
 {
-    const int count = p->job->plan->devices;
-    for (;;) {
-        int moved = 0, busy = 0;
-        uint64_t seen[RT_DEVICES] = {0};
-        for (int i = 0; i < count; i++) {
-            pipe_device *d = &p->device[i];
-            if (d->out || d->state == PIPE_IDLE) continue;
-            seen[i] = d->device->table->progress(d->device);
-            TRY(step(p, d, &moved));
-            busy |= pipe_device_busy(d);
-        }
-        TRY(log_phase_step(p->job->phase, rows_done(p)));
-        if (!moved && !busy) return MOTET_OK;
-        if (!moved) doze(p, seen);
-    }
-}
-
-/* A plan for the whole operation on one device, of which any piece can be done. The host's bytes
- * that are left are shared among those that remain. */
-static motet_status plan_alone(pipe *p, pipe_device *d, int number, int remaining)
-{
-    const pipe_job *job = p->job;
-    rt_plan_options options = *job->options;
-    options.weightings = 0;
-    if (options.host_memory) {
-        const int64_t left = mem_left(job->context), held = options.host_memory - left;
-        options.host_memory = held + left / remaining;
-        options.host_held = held - job->plan->private_bytes;
-        if (options.host_held < 0) options.host_held = 0;
-    }
-    rt_plan plan;
-    rt_plan_device device = job->devices[number];
-    TRY(rt_hold_plan(job->context, job->op, &device, &job->index[number], 1, &options, &plan,
-                     job->hold));
-    d->share = plan.share[0];
-    d->next = 0;
-    return MOTET_OK;
-}
-
-static motet_status recover(pipe *p)
-{
-    const int count = p->job->plan->devices;
-    int remaining = 0, ready = 0;
-    for (int i = 0; i < count; i++) {
-        pipe_device_end(&p->device[i], 0); /* idle all: nothing is lost */
-        remaining += !p->device[i].out;
-    }
-    p->recovering = 1;
-    for (int i = 0; i < count; i++) {
+    int remaining = 0;
+    TRY(log_phase_step(p->job->phase, rows_done(p)));
+    for (int i = 0; i < p->count; i++) {
         pipe_device *d = &p->device[i];
         if (d->out) continue;
-        const motet_status st = plan_alone(p, d, i, remaining);
-        if (st == MOTET_OVER_BUDGET) {
-            note(p, st);
-            d->out = 1;
-            continue;
-        }
-        TRY(st);
-        TRY(begin(p, d));
-        rt_hold_drawn(p->job->context, p->job->hold, INT64_MAX);
-        ready += !d->out;
+        TRY(settle(p, d, moved));
+        if (d->kept) TRY(step(p, d, moved));
+        remaining += !d->out;
     }
-    if (!ready)
+    if (!p->held) rt_hold_drawn(p->job->context, p->job->hold, INT64_MAX);
+    p->held = 1;
+    if (!remaining && p->left.count)
         return fail(p->job->context, p->failure, "%s: no device is left: %s", p->job->op->name,
                     p->reason);
-    return one_round(p);
+    return pipe_over(p) ? log_phase_step(p->job->phase, p->job->op->extent[0]) : MOTET_OK;
 }
 
-static motet_status all_rounds(pipe *p)
-{
-    const pipe_job *job = p->job;
-    TRY(log_phase_step(job->phase, 0));
-    for (int i = 0; i < job->plan->devices; i++)
-        if (job->plan->share[i].chunks) TRY(begin(p, &p->device[i]));
-    rt_hold_drawn(job->context, job->hold, INT64_MAX);
-    TRY(one_round(p));
-    while (p->missing_count) TRY(recover(p));
-    return log_phase_step(job->phase, job->op->extent[0]);
-}
+/* Beginning and end. */
 
-motet_status pipe_run(pipe_job *job)
+motet_status pipe_begin(pipe_job *job, pipeline **out)
 {
     motet_context *c = job->context;
     const rt_plan *plan = job->plan;
-    pipe *p = mem_new(c, pipe);
+    const rt_weights *weights = rt_weights_for(job->options, job->op->name);
+    pipeline *p = mem_zero(c, sizeof *p + (size_t)plan->devices * sizeof *p->device);
     if (!p) return fail(c, MOTET_NO_MEMORY, "%s: no memory for its books", job->op->name);
     p->job = job;
+    p->count = plan->devices;
+    p->left = (pipe_list){.context = c, .name = job->op->name};
     p->elements = 1;
     for (int i = 0; i < job->op->axes; i++) p->elements *= (double)job->op->extent[i];
     for (int i = 0; i < plan->devices; i++) {
@@ -264,17 +300,30 @@ motet_status pipe_run(pipe_job *job)
         d->on = &c->devices->set[job->index[i]];
         d->device = d->on->device;
         d->share = plan->share[i];
+        d->weightless = weights && !(weights->weight[i] > 0);
     }
-    const motet_status st = all_rounds(p);
-    motet_error error;
-    if (st != MOTET_OK) motet_context_error(c, &error);
-    for (int i = 0; i < plan->devices; i++) {
-        if (pipe_device_end(&p->device[i], 0))
-            rt_device_lose(c, p->device[i].on, "it did not end what it had begun");
-        job->chunks[i] = p->device[i].published;
-    }
-    mem_free(c, p->missing);
-    mem_free(c, p);
-    if (st != MOTET_OK) fail(c, st, "%s", error.message); /* polls of lost devices set their own */
+    const motet_status st = pipe_return(p); /* since it was planned */
+    if (st == MOTET_OK)
+        *out = p;
+    else
+        (void)pipe_end(p, st);
     return st;
+}
+
+motet_status pipe_end(pipeline *p, motet_status status)
+{
+    pipe_job *job = p->job;
+    motet_context *c = job->context;
+    motet_error error;
+    if (status != MOTET_OK) motet_context_error(c, &error);
+    for (int i = 0; i < p->count; i++) {
+        pipe_device *d = &p->device[i];
+        if (pipe_device_end(d, 0)) rt_device_lose(c, d->on, "it did not end what it had begun");
+        job->chunks[i] = d->published;
+    }
+    pipe_list_free(&p->left);
+    mem_free(c, p);
+    if (status != MOTET_OK) /* polls of lost devices set their own */
+        fail(c, status, "%s", error.message);
+    return status;
 }

@@ -1,10 +1,12 @@
 /* Carrying out a plan on the devices of a context: chunks go up, are computed and come back, on
- * every device at once, and whatever a lost device leaves behind is computed by the others. */
+ * every device at once, and whatever a lost device leaves behind is computed by the others. Nothing
+ * here waits: whoever steps it sleeps when nothing moved. */
 #ifndef MOTET_RT_PIPE_H
 #define MOTET_RT_PIPE_H
 
 #include "base/log.h"
 #include "rt/hold.h"
+#include "rt/turn.h"
 
 /* What orders commands; a test leaves one out to see that it is missed. */
 typedef enum pipe_edge {
@@ -31,6 +33,13 @@ typedef struct pipe_test { /* all 0: the complete program */
 /* Host bytes that a run takes beside what is planned: books, commands. */
 enum { PIPE_BOOKS = 1 << 16 };
 
+/* Whose turn it is, for all that one thread runs at a time. */
+typedef struct pipe_turn {
+    rt_turn turn;
+    int over[RT_DEVICES]; /* of the context's set: no more chunks for it before the next turn */
+    int ending;           /* some are over */
+} pipe_turn;
+
 typedef struct pipe_job {
     motet_context *context;
     const rt_op *op;
@@ -42,6 +51,7 @@ typedef struct pipe_job {
     int *left;            /* set to 1 for a device that the run uses no more: it may come back */
     void *data[RT_PORTS]; /* host memory of each port: its array's or the private copy */
     log_phase *phase;
+    pipe_turn *turn;
     pipe_test test;
     int64_t items;  /* launched */
     int64_t failed; /* chunk of a device's own count that did last; -1: none */
@@ -50,8 +60,21 @@ typedef struct pipe_job {
     int64_t chunks[RT_DEVICES]; /* done by each device of the plan */
 } pipe_job;
 
-/* When it returns no command touches host memory any more. After a failure the data that is written
- * is undefined. */
-motet_status pipe_run(pipe_job *job);
+typedef struct pipeline pipeline;
+
+/* Takes memory for the books only. The job stays in place until the end. */
+motet_status pipe_begin(pipe_job *job, pipeline **out);
+/* One step of everything that can go on; *moved: something did. */
+motet_status pipe_step(pipeline *p, int *moved);
+int pipe_over(const pipeline *p);       /* everything is done */
+int pipe_handed_out(const pipeline *p); /* everything is begun, at least */
+int pipe_at_rest(const pipeline *p);    /* nothing is in flight */
+int pipe_busy(const pipeline *p,
+              int device); /* of the context's set: it has something to wait for */
+/* After a time in which others had the devices: those that they lost are left out. */
+motet_status pipe_return(pipeline *p);
+/* Frees it. When it returns no command touches host memory any more. Answers the status that it was
+ * given, with the message as it was; after a failure the data that is written is undefined. */
+motet_status pipe_end(pipeline *p, motet_status status);
 
 #endif

@@ -365,10 +365,13 @@ motet_status pipe_device_step(pipe_device *d, pipe_task_fn *next, int *moved)
     if (d->state == PIPE_RUNNING) {
         pipe_task task;
         int got = 0;
+        d->at = d->published;
         TRY_GOTO(retire(d, moved));
+        d->at = d->published + d->begun - d->retired - d->feeding;
         if (!d->feeding && d->begun - d->retired < d->slots) TRY_GOTO(next(d, &task, &got));
         if (got) TRY_GOTO(begin_chunk(d, &task));
         if (d->feeding) TRY_GOTO(feed(d, moved));
+        d->at = d->published;
     }
     if (!*moved && pipe_device_busy(d) && overdue(d))
         st = fail(d->job->context, MOTET_DEVICE_HUNG, "%s: %s made no progress for %.3g s",

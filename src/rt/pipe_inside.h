@@ -1,10 +1,11 @@
-/* What the pipeline's files share. pipe.c: rounds over all devices, losses; pipe_device.c: one
- * device's streams and chunks; pipe_memory.c: its memory; pipe_move.c: parts of arrays. */
+/* What the pipeline's files share. pipe.c: who does what, losses; pipe_device.c: one device's
+ * streams and chunks; pipe_memory.c: its memory; pipe_move.c: parts of arrays. */
 #ifndef MOTET_RT_PIPE_INSIDE_H
 #define MOTET_RT_PIPE_INSIDE_H
 
 #include "rt/pipe.h"
 #include "rt/pipe_box.h"
+#include "rt/pipe_list.h"
 
 struct rt_queue {
     motet_context *context;
@@ -16,10 +17,6 @@ struct rt_queue {
     const dev_access *access; /* of the chunk */
     int accesses;
 };
-
-typedef struct pipe_task { /* a part of the operation's box */
-    int64_t first[RT_AXES], count[RT_AXES];
-} pipe_task;
 
 typedef struct pipe_slot {
     pipe_task task;
@@ -34,18 +31,22 @@ typedef struct pipe_ring {
 
 typedef enum pipe_state { PIPE_IDLE, PIPE_SENDING /* fixed ports */, PIPE_RUNNING } pipe_state;
 
-struct pipe;
-
 typedef struct pipe_device {
-    struct pipe *pipe;
+    pipeline *pipe;
     pipe_job *job;
     rt_device *on;
     dev *device;
     rt_share share;
     pipe_state state;
-    int out;           /* takes no part in this run any more */
-    int64_t next;      /* chunk of the share */
     int64_t published; /* chunks */
+    int64_t at;        /* the chunk, counted like those, that a failure is about */
+
+    /* pipe.c's */
+    int64_t next; /* chunk of the share */
+    int listed;   /* 1: takes from the list of what is left to do, and any part of the box */
+    int out;      /* takes no part in this run any more */
+    int weightless;
+    int64_t refused; /* the count of changes when its memory did not suffice for any part */
 
     rt_kept *kept; /* the arena and the staging memory */
     dev_stream *stream[3];

@@ -120,6 +120,9 @@ void rt_plan_device_now(motet_context *context, int index, rt_plan_device *devic
 motet_status rt_plan_make(motet_context *context, const rt_op *op, const rt_plan_device *devices,
                           int count, const rt_plan_options *options, rt_plan *out);
 
+/* The weights that are meant for the operation; NULL: all devices weigh the same. */
+const rt_weights *rt_weights_for(const rt_plan_options *options, const char *operation);
+
 /* Chunk `number` of the plan in the order of launching: round robin, so that no device gets a
  * second one before each has its first. Answers the device; *local is the chunk's number in its
  * share. */

@@ -33,7 +33,7 @@ static int matches(const char *key, const char *operation)
     return operation[n] && !strchr(".:_", operation[n]) ? -1 : (int)n;
 }
 
-static const rt_weights *weights_for(const rt_plan_options *o, const char *operation)
+const rt_weights *rt_weights_for(const rt_plan_options *o, const char *operation)
 {
     const rt_weights *best = NULL;
     int length = -1;
@@ -101,7 +101,7 @@ motet_status plan_shares(motet_context *c, const rt_op *op, const rt_plan_device
                          int count, const rt_plan_options *o, rt_plan *plan)
 {
     for (int i = 0; i < o->weightings; i++) TRY(rt_weights_check(c, &o->weights[i], count));
-    const rt_weights *w = weights_for(o, op->name);
+    const rt_weights *w = rt_weights_for(o, op->name);
     const int axis = shared_axis(op, w, count);
     const int64_t rows = op->extent[axis];
     const int64_t grain = op->grain[axis] < 1 ? 1 : op->grain[axis];

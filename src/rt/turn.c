@@ -81,6 +81,34 @@ static void sleep_a_little(rt_turns *q)
     pthread_cond_timedwait(&q->moved, &q->lock, &until);
 }
 
+/* With the lock held: draws a ticket. */
+static void join(motet_context *c, rt_turn *turn)
+{
+    rt_turns *q = c->turns;
+    *turn = (rt_turn){.context = c, .thread = pthread_self(), .ticket = ++q->tickets};
+    if (q->tail)
+        q->tail->next = turn;
+    else
+        q->head = turn;
+    q->tail = turn;
+}
+
+/* With the lock held, which is free while the phase is asked. */
+static motet_status wait_for(rt_turns *q, rt_turn *turn, log_phase *phase)
+{
+    while (q->head != turn) {
+        sleep_a_little(q);
+        if (q->head == turn || !phase) continue;
+        pthread_mutex_unlock(&q->lock);
+        const motet_status st = log_phase_look(phase);
+        pthread_mutex_lock(&q->lock);
+        if (st == MOTET_OK) continue;
+        leave(q, turn);
+        return st;
+    }
+    return MOTET_OK;
+}
+
 motet_status rt_turn_take(motet_context *c, rt_turn *turn, log_phase *phase)
 {
     rt_turns *q = c->turns;
@@ -91,23 +119,20 @@ motet_status rt_turn_take(motet_context *c, rt_turn *turn, log_phase *phase)
                     "an operation was begun on a thread that is inside another one of the same "
                     "context, and would wait for itself: callbacks must not run operations");
     }
-    *turn = (rt_turn){.context = c, .thread = pthread_self(), .ticket = ++q->tickets};
-    if (q->tail)
-        q->tail->next = turn;
-    else
-        q->head = turn;
-    q->tail = turn;
-    motet_status st = MOTET_OK;
-    while (q->head != turn) {
-        sleep_a_little(q);
-        if (q->head == turn || !phase) continue;
-        pthread_mutex_unlock(&q->lock);
-        st = log_phase_look(phase);
-        pthread_mutex_lock(&q->lock);
-        if (st == MOTET_OK) continue;
-        leave(q, turn);
-        break;
-    }
+    join(c, turn);
+    const motet_status st = wait_for(q, turn, phase);
+    pthread_mutex_unlock(&q->lock);
+    return st;
+}
+
+motet_status rt_turn_pass(rt_turn *turn, log_phase *phase)
+{
+    motet_context *c = turn->context;
+    rt_turns *q = c->turns;
+    pthread_mutex_lock(&q->lock);
+    leave(q, turn);
+    join(c, turn);
+    const motet_status st = wait_for(q, turn, phase);
     pthread_mutex_unlock(&q->lock);
     return st;
 }

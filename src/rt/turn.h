@@ -5,7 +5,7 @@
  *
  *     TRY(rt_turn_take(c, &turn, &phase));
  *     ... dispatch a chunk on device i; if (rt_turn_over(&turn, i)) no more on it in this turn ...
- *     ... drain; rt_turn_give(&turn); and from the start
+ *     ... drain; TRY(rt_turn_pass(&turn, &phase)); ... rt_turn_give(&turn);
  *
  * Waiting holds no lock, and every exit must give: that is the whole protocol
  * (tests/model/turn.pml). */
@@ -43,6 +43,9 @@ motet_status rt_turn_take(motet_context *context, rt_turn *turn, log_phase *phas
 int rt_turn_over(rt_turn *turn, int device);
 /* 1: somebody waits for this turn to be given. */
 int rt_turn_wanted(const rt_turn *turn);
+/* Gives it and draws the next ticket in one step, so that nobody who comes later is served before;
+ * waits as rt_turn_take does. */
+motet_status rt_turn_pass(rt_turn *turn, log_phase *phase);
 /* The next ticket's turn begins. Legal when it is not held. */
 void rt_turn_give(rt_turn *turn);
 

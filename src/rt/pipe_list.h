@@ -1,0 +1,31 @@
+/* What is left to do, as boxes in ascending order of their first corners: what devices that were
+ * lost left behind, and all of the work where pieces must be taken in order. */
+#ifndef MOTET_RT_PIPE_LIST_H
+#define MOTET_RT_PIPE_LIST_H
+
+#include "rt/op.h"
+
+typedef struct pipe_task { /* a part of the operation's box */
+    int64_t first[RT_AXES], count[RT_AXES];
+} pipe_task;
+
+typedef struct pipe_list {
+    motet_context *context;
+    const char *name; /* of the operation, for messages */
+    pipe_task *task;  /* the first one last */
+    int64_t count, room;
+} pipe_list;
+
+/* Axis 0 slowest: < 0 when a comes before b. */
+int pipe_task_compare(const pipe_task *a, const pipe_task *b);
+
+motet_status pipe_list_add(pipe_list *list, const pipe_task *task); /* empty ones are left out */
+const pipe_task *pipe_list_first(const pipe_list *list);            /* NULL: there is none */
+/* The first piece of at most so many rows along each axis, which crosses no multiple of them; the
+ * list is not empty. */
+motet_status pipe_list_take(pipe_list *list, const int64_t rows[RT_AXES], pipe_task *piece);
+/* What lies in the box is done. NO_MEMORY: the list is as it was. */
+motet_status pipe_list_remove(pipe_list *list, const pipe_task *box);
+void pipe_list_free(pipe_list *list);
+
+#endif
