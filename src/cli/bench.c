@@ -13,6 +13,7 @@ enum { MEASURED = sizeof measured / sizeof *measured };
 
 typedef struct bench {
     run *r;
+    const char *devices; /* as given, where it is not the CPU alone; NULL */
     int64_t rows, columns, views, repeat;
     json_t *table;
     double slowest; /* the lowest speed-up; 0: not measured */
@@ -84,11 +85,12 @@ static motet_status open_lane(bench *b, motet_isa isa, int threads, lane *l)
     run *r = b->r;
     motet_context_options o;
     run_options(r, &o);
-    o.devices = "cpu";
+    o.devices = b->devices ? b->devices : "cpu";
     o.isa = isa;
     o.threads = threads;
     l->threads = threads;
-    const motet_status st = run_context(r, &o, &l->context);
+    motet_status st = run_context(r, &o, &l->context);
+    if (st == MOTET_OK && b->devices) st = run_weights(r, l->context);
     if (st != MOTET_OK) return st;
     return ct_case_create(l->context, b->rows, b->columns, b->views, &l->c);
 }
@@ -97,12 +99,12 @@ static int most_threads(const bench *b) { return (int)args_whole(b->r->args, "th
 
 static int isa_table(bench *b, motet_isa isa)
 {
-    const int count = most_threads(b) > 1 ? LANES : 1;
+    const int count = most_threads(b) > 1 && !b->devices ? LANES : 1;
     lane lanes[LANES] = {0};
     motet_status st = MOTET_OK;
     motet_context *failed = NULL;
     for (int i = 0; i < count && st == MOTET_OK; i++) {
-        st = open_lane(b, isa, i ? most_threads(b) : 1, &lanes[i]);
+        st = open_lane(b, isa, i || b->devices ? most_threads(b) : 1, &lanes[i]);
         failed = lanes[i].context;
     }
     for (int k = 0; k < MEASURED && st == MOTET_OK; k++) {
@@ -128,11 +130,13 @@ static int measure_all(bench *b)
                "which the numbers of threads take turns\n\n",
                (long long)b->rows, (long long)b->columns, (long long)b->columns,
                (long long)b->views, (long long)b->repeat);
+        if (b->devices) printf("on %s\n\n", b->devices);
         printf("%-12s  %-4s  %7s  %9s  %11s  %8s\n", "operation", "isa", "threads", "seconds",
                "G updates/s", "speed-up");
     }
     const flag_value *isa = args_value(r->args, "isa");
     if (isa->given && isa->choice) return isa_table(b, (motet_isa)isa->choice);
+    if (b->devices) return isa_table(b, MOTET_ISA_AUTO);
     int code = EXIT_OK, any = 0;
     const motet_isa fast[] = {MOTET_ISA_V4, MOTET_ISA_V3};
     for (int i = 0; i < 2 && !code; i++) {
@@ -150,6 +154,7 @@ static void tell_gate(bench *b)
     const int threads = most_threads(b), known = b->slowest > 0,
               gated = known && threads == GATE_THREADS, met = b->slowest >= gate;
     json_object_set(r->result, "table", b->table);
+    json_object_set_new(r->result, "devices", json_string(b->devices ? b->devices : "cpu"));
     json_object_set_new(r->result, "threads", json_integer(threads));
     json_object_set_new(r->result, "speed_up", known ? json_real(b->slowest) : json_null());
     json_object_set_new(r->result, "gate", gated ? json_real(gate) : json_null());
@@ -160,7 +165,7 @@ static void tell_gate(bench *b)
                met ? "met" : "not met", b->slowest, b->slowest_name);
     else if (known)
         printf("\nlowest speed-up on %d threads: %.2f, %s\n", threads, b->slowest, b->slowest_name);
-    else
+    else if (!b->devices)
         printf("\nspeed-up: not measured on one thread\n");
 }
 
@@ -172,11 +177,13 @@ int run_bench(const args *a)
     int code = run_begin(&r, a);
     if (code) return code;
     bench b = {.r = &r,
+               .devices = args_text(a, "devices"),
                .rows = args_whole(a, "rows", 32),
                .columns = args_whole(a, "columns", 512),
                .views = args_whole(a, "views", 360),
                .repeat = args_whole(a, "repeat", 5),
                .table = json_array()};
+    if (b.devices && (!strcmp(b.devices, "cpu") || !strcmp(b.devices, "auto"))) b.devices = NULL;
     code = run_check_distinct(&r);
     if (!code) code = measure_all(&b);
     if (!code) tell_gate(&b);

@@ -13,8 +13,14 @@
 
 static const flag run_flags[] = {
     {"devices", 0, FLAG_DEVICES, 0, 0, 0, "LIST", "auto, cpu, cuda:N or a list such as cpu,cuda:0",
-     "auto", "where to compute; auto: the GPUs if there are any, else the CPU"},
-    {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G", NULL,
+     "auto",
+     "where to compute; auto: the GPUs if there are any, else the CPU; sim:N, a simulated device, "
+     "is for tests"},
+    {"weights", 0, FLAG_WEIGHTS, 0, 0, 0, "LIST",
+     "one number of at least 0 for each device, such as 1,2.5", "equal",
+     "the devices' parts of the work; also by operation: 1,2;ct.filter=0,1; never changes results"},
+    {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G",
+     "three quarters of what is free",
      "most memory on a device (K M G T); the CPU's is the host's"},
     {"host-memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G", NULL,
      "most memory on the host (K M G T)"},
@@ -24,6 +30,8 @@ static const flag run_flags[] = {
      "instruction set of the CPU; never changes results"},
     {"chunk", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", NULL,
      "rows computed at once; never changes results"},
+    {"verify-fraction", 0, FLAG_REAL, 0, 0, 1, "F", "a fraction from 0 to 1", "0",
+     "part of the chunks that another device computes once more; exit code 6 if bits differ"},
     END};
 
 static const flag talk_flags[] = {

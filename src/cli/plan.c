@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "weights.h"
 #include "words.h"
 
 enum { DEVICES = 8, NAME = 32 };
@@ -73,20 +74,12 @@ static int read_devices(planning *p)
 
 static int read_weights(planning *p)
 {
-    const char *list = args_text(p->a, "weights");
+    const char *list = args_text(p->a, "weights"), *at = list;
+    weights one;
     if (!list) return EXIT_OK;
-    int n = 0;
-    for (const char *at = list;; n++) {
-        char one[64];
-        const size_t length = strcspn(at, ",");
-        double weight = -1;
-        snprintf(one, sizeof one, "%.*s", (int)(length < 63 ? length : 63), at);
-        if (n == p->options.count || !number_real(one, &weight) || !(weight >= 0 && weight < 1e300))
-            break;
-        p->device[n].weight = weight;
-        at += length;
-        if (!*at++ && ++n == p->options.count) return EXIT_OK;
-        if (!at[-1]) break;
+    if (weights_next(&at, &one) == 1 && !*at && !*one.operation && one.count == p->options.count) {
+        for (int i = 0; i < one.count; i++) p->device[i].weight = one.weight[i];
+        return EXIT_OK;
     }
     return complain(p->a->command, EXIT_USAGE,
                     "--weights is \"%s\", expected %d numbers of at least 0, one for each device",
@@ -275,6 +268,7 @@ int run_plan(const args *a)
     if (code) return code;
     args plain = *a;
     without(&plain, "devices");
+    without(&plain, "weights");
     without(&plain, "memory");
     without(&plain, "host-memory");
     without(&plain, "chunk");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "weights.h"
 
 static volatile sig_atomic_t stopped;
 static _Atomic(motet_context *) reached; /* by Ctrl-C */
@@ -178,6 +179,17 @@ int run_fail(const run *r, const motet_context *context, motet_status status)
                     run_hint(r, status, message, hint));
 }
 
+/* auto is the CPU where there is no GPU. */
+static int names_cpu(const char *devices)
+{
+    for (const char *at = devices;; at++) {
+        const size_t n = strcspn(at, ",");
+        if ((n == 3 && !strncmp(at, "cpu", 3)) || (n == 4 && !strncmp(at, "auto", 4))) return 1;
+        at += n;
+        if (!*at) return 0;
+    }
+}
+
 void run_options(run *r, motet_context_options *o)
 {
     const args *a = r->args;
@@ -190,10 +202,24 @@ void run_options(run *r, motet_context_options *o)
     const flag_value *isa = args_value(a, "isa");
     o->isa = isa->given ? (motet_isa)isa->choice : MOTET_ISA_AUTO;
     o->chunk = args_whole(a, "chunk", 0);
-    /* The CPU is the only device so far, and its memory is the host's: the smaller bound holds. */
-    const uint64_t device = args_value(a, "memory")->bytes;
-    const uint64_t host = args_value(a, "host-memory")->bytes;
-    o->host_memory = device && (!host || device < host) ? device : host;
+    o->verify_fraction = args_real(a, "verify-fraction", 0);
+    o->memory = args_value(a, "memory")->bytes;
+    o->host_memory = args_value(a, "host-memory")->bytes;
+    /* The CPU's memory is the host's: the smaller bound holds. */
+    if (o->memory && (!o->host_memory || o->memory < o->host_memory) && names_cpu(o->devices))
+        o->host_memory = o->memory;
+}
+
+motet_status run_weights(const run *r, motet_context *context)
+{
+    const char *at = args_text(r->args, "weights");
+    weights one;
+    while (at && weights_next(&at, &one) > 0) {
+        const char *operation = *one.operation ? one.operation : NULL;
+        const motet_status st = motet_context_weights(context, operation, one.count, one.weight);
+        if (st != MOTET_OK) return st;
+    }
+    return MOTET_OK;
 }
 
 motet_status run_context(run *r, const motet_context_options *options, motet_context **out)
@@ -232,6 +258,11 @@ int run_begin(run *r, const args *a)
     run_options(r, &options);
     const motet_status st = run_context(r, &options, &r->context);
     if (st != MOTET_OK) return context_failed(r, st);
+    if (run_weights(r, r->context) != MOTET_OK) {
+        const int code = run_fail(r, r->context, MOTET_BAD_ARGUMENT);
+        run_end(r, code);
+        return code;
+    }
     r->inputs = json_array();
     r->outputs = json_array();
     r->result = json_object();

@@ -45,6 +45,8 @@ int run_cancelled(const run *r);
 void run_options(run *r, motet_context_options *options);
 /* A context that Ctrl-C reaches; one at a time, the run's own again after run_context_free. */
 motet_status run_context(run *r, const motet_context_options *options, motet_context **out);
+/* --weights, for a context with all the devices of --devices. */
+motet_status run_weights(const run *r, motet_context *context);
 void run_context_free(run *r, motet_context *context);
 
 /* Named in the report; their bytes and digests are taken at the end. NULL paths are skipped. */

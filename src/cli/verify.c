@@ -116,7 +116,8 @@ static motet_status run_cases(verification *v, motet_context *context, const cha
     return st;
 }
 
-static int configuration(verification *v, const char *device, motet_isa isa, int threads)
+static int configuration(verification *v, const char *device, motet_isa isa, int threads,
+                         int weighted)
 {
     run *r = v->r;
     if (run_stopped()) return run_cancelled(r);
@@ -128,8 +129,10 @@ static int configuration(verification *v, const char *device, motet_isa isa, int
     motet_context *context = NULL;
     motet_status st = run_context(r, &o, &context);
     if (st != MOTET_OK) return run_fail(r, NULL, st);
-    const int cpu = !strncmp(device, "cpu", 3);
-    st = run_cases(v, context, device, cpu ? motet_isa_text(isa) : "-", cpu ? threads : 0);
+    const int cpu = !strcmp(device, "cpu");
+    if (weighted) st = run_weights(r, context);
+    if (st == MOTET_OK)
+        st = run_cases(v, context, device, cpu ? motet_isa_text(isa) : "-", cpu ? threads : 0);
     int code = EXIT_OK;
     if (st != MOTET_OK) code = run_fail(r, context, st);
     run_context_free(r, context);
@@ -150,14 +153,17 @@ static int every_configuration(verification *v)
         if (isa->given && isa->choice && isas[i] != (motet_isa)isa->choice) continue;
         for (size_t t = 0; t < sizeof threads / sizeof *threads && !code; t++) {
             if (only && t) break;
-            code = configuration(v, "cpu", isas[i], only ? only : threads[t]);
+            code = configuration(v, "cpu", isas[i], only ? only : threads[t], 0);
         }
     }
-    for (int i = 0; i < motet_context_devices(v->r->context) && !code; i++) {
+    const int devices = motet_context_devices(v->r->context);
+    for (int i = 0; i < devices && !code; i++) {
         motet_device_info d;
         if (motet_context_device(v->r->context, i, &d) != MOTET_OK) continue;
-        if (strncmp(d.name, "cpu", 3)) code = configuration(v, d.name, MOTET_ISA_AUTO, 0);
+        if (strcmp(d.name, "cpu")) code = configuration(v, d.name, MOTET_ISA_AUTO, 0, 0);
     }
+    if (devices > 1 && !code) /* all at once */
+        code = configuration(v, args_text(a, "devices"), MOTET_ISA_AUTO, only, 1);
     return code;
 }
 

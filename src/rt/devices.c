@@ -29,10 +29,17 @@ static motet_status open_one(motet_context *c, const dev_table *table, int index
         return fail(c, MOTET_DEVICE_ERROR,
                     "%s computes wrongly: the health kernel gave other bits than expected",
                     one->info.name);
-    for (int i = 0; i < one->device->index; i++)
-        if (!strcmp(all->set[i].info.name, one->info.name))
-            return fail(c, MOTET_BAD_ARGUMENT, "devices names %s twice", one->info.name);
     return MOTET_OK;
+}
+
+static motet_status no_such_device(motet_context *c, const char *names, const char *name,
+                                   size_t length)
+{
+    if (length > 5 && !strncmp(name, "cuda:", 5))
+        return fail(c, MOTET_BAD_ARGUMENT,
+                    "devices names %.*s, but this build of Motet drives no GPUs: take cpu, or auto",
+                    (int)length, name);
+    return fail(c, MOTET_BAD_ARGUMENT, "devices is \"%s\", expected cpu or auto", names);
 }
 
 /* Names with commas between them. */
@@ -42,8 +49,10 @@ static motet_status open_all(motet_context *c, const char *names)
         const size_t length = strcspn(at, ",");
         int index;
         const dev_table *table = dev_find(at, length, &index);
-        if (!table)
-            return fail(c, MOTET_BAD_ARGUMENT, "devices is \"%s\", expected cpu or auto", names);
+        if (!table) return no_such_device(c, names, at, length);
+        for (int i = 0; i < c->devices->count; i++)
+            if (c->devices->set[i].table == table && c->devices->set[i].number == index)
+                return fail(c, MOTET_BAD_ARGUMENT, "devices names %.*s twice", (int)length, at);
         if (c->devices->count == RT_DEVICES)
             return fail(c, MOTET_BAD_ARGUMENT, "devices names more than %d devices", RT_DEVICES);
         TRY(open_one(c, table, index));

@@ -55,6 +55,15 @@ done
 for value in gpu cpu, cuda cuda: cuda:x cpu,,cpu ''; do
     refused 1 "--devices is \"$value\", expected auto, cpu" ct recon a -o b --devices "$value"
 done
+for value in sim sim: sim:x sim:0000 sim:0x cpu,sim:; do
+    refused 1 "--devices is \"$value\", expected auto, cpu" ct recon a -o b --devices "$value"
+done
+for value in '' a 1,,2 1, ,1 -1 nan inf 1e301 '1;' ';1' '=1' 'ct=' 'ct=1;' 'a b=1' "$(seq -s, 17)"; do
+    refused 1 "--weights is \"$value\", expected one number of at least 0 for each device" ct recon a -o b --weights "$value"
+done
+for value in -0.1 1.5 nan half; do
+    refused 1 "--verify-fraction is \"$value\", expected a fraction from 0 to 1" ct recon a -o b "--verify-fraction=$value"
+done
 refused 1 '--chunk is "0"' ct recon a -o b --chunk 0
 refused 1 '--views is "0"' ct simulate -o a.h5 --views 0
 refused 1 '--columns is "4294967296"' ct simulate -o a.h5 --columns 4294967296
