@@ -55,6 +55,15 @@ MOTET_API int motet_array_axes(const motet_array *array);
 MOTET_API int64_t motet_array_size(const motet_array *array, int axis);
 MOTET_API int64_t motet_array_elements(const motet_array *array);
 
+/* The newest values of some arrays stay on the devices that computed them. This brings them to host
+ * memory; where they are there already it does nothing. What reads an array by its data pointer
+ * calls it first; digests and stores do so themselves. DEVICE_LOST: the device that had them is
+ * lost with them; the array can be used again when all of it was written anew, by an operation or
+ * by the caller. NO_MEMORY. */
+MOTET_API motet_status motet_array_fetch(motet_array *array);
+/* Says that the caller wrote host memory, all of it or after a fetch: from now on that counts. */
+MOTET_API void motet_array_changed(motet_array *array);
+
 /* Digest of type, shape and values (XXH3-128 over the digests of the rows of axis 0, values
  * little-endian): 32 hexadecimal digits and a zero. Equal digests mean equal bits. */
 MOTET_API motet_status motet_array_digest(const motet_array *array, char out[33]);

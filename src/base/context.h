@@ -18,6 +18,7 @@ struct motet_context {
     atomic_uint_fast64_t cancelled;               /* how often cancel was asked for */
 
     struct rt_devices *devices;       /* opened by rt, see rt/devices.h */
+    struct motet_array *resident;     /* arrays with parts on devices; guarded by the lock */
     struct rt_weights_store *weights; /* see rt/weights.h */
     struct rt_turns *turns;           /* whose turn it is on the devices, see rt/turn.h */
     struct rt_journal *journal;       /* of finished chunks; NULL: none */

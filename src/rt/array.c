@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "kern/digest.h"
+#include "rt/part.h"
 
 typedef struct type_row {
     int number;
@@ -109,9 +111,54 @@ motet_status motet_array_wrap(motet_context *context, void *data, motet_type typ
     return MOTET_OK;
 }
 
+/* Residence. */
+
+static void forget(motet_array *a)
+{
+    rt_parts_drop_all(a);
+    if (!a->residence) return;
+    pthread_mutex_lock(&a->context->lock);
+    *a->self = a->next;
+    if (a->next) a->next->self = a->self;
+    a->residence = RT_RESIDE_HOME;
+    pthread_mutex_unlock(&a->context->lock);
+}
+
+motet_status rt_array_reside(motet_array *a, rt_residence residence)
+{
+    if (residence == RT_RESIDE_HOME) {
+        const motet_status st = motet_array_fetch(a);
+        forget(a);
+        return st;
+    }
+    pthread_mutex_lock(&a->context->lock);
+    if (!a->residence) {
+        a->next = a->context->resident;
+        a->self = &a->context->resident;
+        if (a->next) a->next->self = &a->next;
+        a->context->resident = a;
+    }
+    a->residence = residence;
+    pthread_mutex_unlock(&a->context->lock);
+    return MOTET_OK;
+}
+
+motet_status motet_array_fetch(motet_array *array)
+{
+    const pipe_box whole = pipe_box_whole(array);
+    return rt_array_pull(array, &whole);
+}
+
+void motet_array_changed(motet_array *array)
+{
+    rt_parts_drop_all(array);
+    array->broken[0] = 0;
+}
+
 void motet_array_free(motet_array *array)
 {
     if (!array) return;
+    forget(array);
     if (array->owned) mem_free(array->context, array->data);
     mem_free(array->context, array);
 }
@@ -128,6 +175,8 @@ int64_t motet_array_size(const motet_array *array, int axis)
 
 motet_status motet_array_digest(const motet_array *array, char out[33])
 {
+    const pipe_box whole = pipe_box_whole(array);
+    TRY(rt_array_pull(array, &whole));
     const int64_t rows = array->shape[0];
     const size_t element = motet_type_bytes(array->type);
     digest_rows state;

@@ -105,6 +105,7 @@ static motet_status leave(pipeline *p, pipe_device *d, motet_status status)
     hung = pipe_device_end(d, hung);
     if (status != MOTET_NO_MEMORY || hung) rt_device_lose(c, d->on, p->reason);
     d->pipe->changes++;
+    TRY(rt_resident_lost(p->job->resident, d->on->device->index, status));
     log_warning(c, "device", "%s goes on without %s: %s", p->job->op->name, d->on->info.name,
                 p->reason);
     rt_device_leave(c, d->on);
@@ -137,6 +138,8 @@ static motet_status plan_alone(pipeline *p, pipe_device *d)
     const pipe_job *job = p->job;
     rt_plan_options options = *job->options;
     options.weightings = 0;
+    options.from_home = 1; /* parts that stay here are those of the share */
+    rt_resident_leave(job->resident, d->on->device->index);
     if (!options.chunks_per_device) options.chunks_per_device = 4 * p->count;
     if (options.host_memory) {
         options.host_memory = options.host_held + job->plan->private_bytes + host_room(p);

@@ -47,9 +47,10 @@ typedef struct pipe_job {
     const rt_plan_device *devices; /* of the plan */
     const rt_plan_options *options;
     rt_hold *hold;
-    const int *index;     /* of each in the context's device set; the run uses them */
-    int *left;            /* set to 1 for a device that the run uses no more: it may come back */
-    void *data[RT_PORTS]; /* host memory of each port: its array's or the private copy */
+    const int *index; /* of each in the context's device set; the run uses them */
+    int *left;        /* set to 1 for a device that the run uses no more: it may come back */
+    struct rt_resident *resident; /* NULL: no array stays on a device */
+    void *data[RT_PORTS];         /* host memory of each port: its array's or the private copy */
     log_phase *phase;
     pipe_turn *turn;
     pipe_test test;

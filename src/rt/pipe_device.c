@@ -33,7 +33,7 @@ static motet_status make_handles(pipe_device *d)
         TRY(t->event_create(on, &d->ring[i].run));
         if (remote) TRY(t->event_create(on, &d->ring[i].up));
     }
-    if (!d->fixed_bytes || !remote) return MOTET_OK;
+    if (!d->stage_bytes || !remote) return MOTET_OK;
     for (int i = 0; i < 2; i++) TRY(t->event_create(on, &d->sent[i]));
     return MOTET_OK;
 }
@@ -51,7 +51,7 @@ motet_status pipe_device_begin(pipe_device *d)
     d->feeding = d->half = d->half_used[0] = d->half_used[1] = d->port = 0;
     d->done = 0;
     for (int i = 0; i < RT_SLOTS; i++) d->ring[i].used = 0;
-    d->state = d->fixed_bytes ? PIPE_SENDING : PIPE_RUNNING;
+    d->state = d->fixed_bytes || d->share.resident ? PIPE_SENDING : PIPE_RUNNING;
     d->since = clock_now(c);
     return MOTET_OK;
 }
@@ -88,9 +88,9 @@ static motet_status take_out(pipe_device *d, int port, const pipe_box *box, char
     return st;
 }
 
-/* Fixed ports. */
+/* Fixed ports, and what is missing of those that stay on the device. */
 
-/* The next piece of a fixed port. */
+/* The next piece of such a port. */
 static motet_status send_piece(pipe_device *d, const pipe_box *piece, int *moved)
 {
     const dev_table *t = d->device->table;
@@ -119,15 +119,40 @@ static motet_status send_piece(pipe_device *d, const pipe_box *piece, int *moved
     return MOTET_OK;
 }
 
+static int is_sent(const pipe_device *d, int port)
+{
+    if (!d->job->op->port[port].array || !d->buffered[port]) return 0;
+    return d->kind[port] == RT_RESIDENT ? d->use[port].fill : d->kind[port] == RT_FIXED;
+}
+
+/* What the device has already of an array that stays there is copied, when it is its turn; *most
+ * elements may be sent before it is. */
+static motet_status copy_own(pipe_device *d, int64_t *most)
+{
+    if (d->kind[d->port] != RT_RESIDENT || !d->use[d->port].own) return MOTET_OK;
+    const rt_use *use = &d->use[d->port];
+    const int64_t element = (int64_t)motet_type_bytes(d->job->op->port[d->port].array->type);
+    const int64_t low = (int64_t)use->low / element, high = (int64_t)use->high / element;
+    if (d->done == low) {
+        TRY(d->device->table->copy(d->stream[PIPE_UP], pipe_arena(d, d->port, 0, 0) + use->low,
+                                   (char *)use->own->kept.memory[0].data + use->own_offset,
+                                   use->high - use->low));
+        d->done = high;
+    }
+    if (d->done < low && low - d->done < *most) *most = low - d->done;
+    return MOTET_OK;
+}
+
 static motet_status send_fixed(pipe_device *d, int *moved)
 {
     for (; d->port < RT_PORTS; d->port++, d->done = 0) {
         const rt_port *p = &d->job->op->port[d->port];
-        if (!p->array || !d->buffered[d->port] || d->kind[d->port] != RT_FIXED) continue;
+        if (!is_sent(d, d->port)) continue;
         const size_t room = d->device->host_visible ? RT_STAGE_FIXED : d->stage_bytes / 2;
+        int64_t most = (int64_t)(room / motet_type_bytes(p->array->type));
+        TRY(copy_own(d, &most));
         pipe_box piece;
-        if (pipe_box_piece(p, &d->held[d->port], d->done,
-                           (int64_t)(room / motet_type_bytes(p->array->type)), &piece))
+        if (pipe_box_piece(p, &d->held[d->port], d->done, most, &piece))
             return send_piece(d, &piece, moved);
     }
     d->state = PIPE_RUNNING;
@@ -185,8 +210,9 @@ static void resolve(const pipe_device *d, rt_chunk *chunk, int slot, int place)
         if (!p->array) continue;
         const pipe_box box = pipe_box_of(op, p, chunk);
         if (d->buffered[i]) {
-            chunk->port[i] = pipe_view(p, pipe_arena(d, i, slot, place),
-                                       d->kind[i] == RT_FIXED ? &d->held[i] : &box, &box);
+            const int held = d->kind[i] == RT_FIXED || d->kind[i] == RT_RESIDENT;
+            chunk->port[i] =
+                pipe_view(p, pipe_arena(d, i, slot, place), held ? &d->held[i] : &box, &box);
         } else {
             const pipe_box whole = pipe_box_whole(p->array);
             chunk->port[i] = pipe_view(p, d->job->data[i], &whole, &box);
@@ -246,6 +272,12 @@ static motet_status compute(pipe_device *d, rt_chunk *chunk, int slot, int place
     return op->enqueue(chunk, &queue, op->user);
 }
 
+static int comes_down(const pipe_device *d, int port)
+{
+    const rt_port *p = &d->job->op->port[port];
+    return p->array && p->access != RT_READ && d->buffered[port] && d->kind[port] != RT_RESIDENT;
+}
+
 /* Results of the chunk begun last go down. */
 static motet_status receive(pipe_device *d, const rt_chunk *chunk, int slot)
 {
@@ -256,7 +288,7 @@ static motet_status receive(pipe_device *d, const rt_chunk *chunk, int slot)
     if (keeps(d, PIPE_NO_RESULT)) TRY(t->stream_wait(d->stream[PIPE_DOWN], s->run));
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &d->job->op->port[i];
-        if (!p->array || p->access == RT_READ) continue;
+        if (!comes_down(d, i)) continue;
         const pipe_box box = pipe_box_of(d->job->op, p, chunk);
         TRY(t->copy(d->stream[PIPE_DOWN], pipe_host_side(d, i, slot, 0), pipe_arena(d, i, slot, 0),
                     pipe_box_bytes(p, &box)));
@@ -332,7 +364,7 @@ static motet_status retire(pipe_device *d, int *moved)
     const rt_chunk chunk = chunk_of(d, &s->task);
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &d->job->op->port[i];
-        if (!p->array || p->access == RT_READ || !d->buffered[i]) continue;
+        if (!comes_down(d, i)) continue;
         const pipe_box box = pipe_box_of(d->job->op, p, &chunk);
         TRY(take_out(d, i, &box, pipe_host_side(d, i, slot, 0)));
     }

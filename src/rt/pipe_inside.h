@@ -6,6 +6,7 @@
 #include "rt/pipe.h"
 #include "rt/pipe_box.h"
 #include "rt/pipe_list.h"
+#include "rt/resident.h"
 
 struct rt_queue {
     motet_context *context;
@@ -56,7 +57,8 @@ typedef struct pipe_device {
     size_t place[RT_PORTS]; /* in the fixed part, in a slot or in a place of the ring */
     size_t made[RT_PORTS];  /* of a transformed port, in a made place */
     rt_port_kind kind[RT_PORTS];
-    pipe_box held[RT_PORTS]; /* of fixed ports */
+    pipe_box held[RT_PORTS]; /* of fixed ports, and those whose arrays stay on the device */
+    rt_use *use;             /* of the latter */
 
     dev_event *sent[2];           /* each half of the staging for fixed ports */
     int half_used[2], half, port; /* sending */

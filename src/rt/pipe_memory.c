@@ -3,22 +3,10 @@
 
 #include "rt/pipe_inside.h"
 
-static rt_chunk whole_share(const pipe_device *d)
-{
-    rt_chunk all;
-    memset(&all, 0, sizeof all);
-    const rt_op *op = d->job->op;
-    for (int i = 0; i < op->axes; i++) all.count[i] = op->extent[i];
-    all.first[d->share.axis] = d->share.first;
-    all.count[d->share.axis] = d->share.rows;
-    all.stream_count = op->stream_extent;
-    return all;
-}
-
 static void lay_out(pipe_device *d)
 {
     const rt_op *op = d->job->op;
-    const rt_chunk all = whole_share(d);
+    const rt_chunk all = rt_share_whole(op, &d->share);
     d->fixed_bytes = d->chunk_bytes = d->block_bytes = d->made_bytes = 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
@@ -29,6 +17,11 @@ static void lay_out(pipe_device *d)
         }
         d->buffered[i] = !d->device->host_visible || rt_port_buffered(p);
         if (!d->buffered[i]) continue;
+        if (d->share.resident >> i & 1) {
+            d->kind[i] = RT_RESIDENT;
+            d->held[i] = d->use[i].part->box;
+            continue;
+        }
         d->kind[i] = rt_share_port(&d->share, p, op->axes);
         if (d->kind[i] == RT_FIXED) d->held[i] = pipe_box_of(op, p, &all);
         size_t *sum = d->kind[i] == RT_FIXED      ? &d->fixed_bytes
@@ -41,7 +34,9 @@ static void lay_out(pipe_device *d)
     d->ring_size = d->block_bytes ? d->share.ring : 0;
     d->made_places = rt_share_made_places(&d->share, d->device->host_visible);
     const size_t most = d->job->test.fixed_stage ? d->job->test.fixed_stage : RT_STAGE_FIXED;
-    d->stage_bytes = d->fixed_bytes < most ? d->fixed_bytes : most / RT_ALIGN * RT_ALIGN;
+    size_t sent = d->fixed_bytes;
+    if (d->share.resident) sent += rt_resident_fill(d->job->resident, d->device->index);
+    d->stage_bytes = sent < most ? sent : most / RT_ALIGN * RT_ALIGN;
 }
 
 static motet_status take(pipe_device *d)
@@ -64,6 +59,10 @@ static motet_status take(pipe_device *d)
 
 motet_status pipe_memory_take(pipe_device *d)
 {
+    if (d->share.resident) {
+        d->use = d->job->resident->use[d->device->index];
+        TRY(rt_resident_take(d->job->resident, d->device->index));
+    }
     lay_out(d);
     const motet_status st = take(d);
     if (st != MOTET_NO_MEMORY || (d->slots <= 1 && d->ring_size <= 1)) return st;
@@ -93,6 +92,7 @@ static size_t place_of(const pipe_device *d, int port, int slot, int place)
 
 char *pipe_arena(const pipe_device *d, int port, int slot, int place)
 {
+    if (d->kind[port] == RT_RESIDENT) return d->use[port].part->kept.memory[0].data;
     char *base = d->kept->memory[0].data;
     if (d->kind[port] == RT_FIXED) return base + d->place[port];
     return base + d->fixed_bytes + place_of(d, port, slot, place);

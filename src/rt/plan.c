@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rt/plan_inside.h"
+#include "rt/resident.h"
 
 enum {
     CHUNKS = 32, /* wanted where arrays are used in place, for progress and cancellation */
@@ -117,15 +118,19 @@ static motet_status check_options(motet_context *c, const rt_plan_device *device
 
 /* The host. */
 
-static int64_t private_bytes(const rt_op *op)
+/* What stays on devices needs a copy on the host only where that computes a part of it. */
+static void set_private(const rt_op *op, const rt_plan_device *devices, rt_plan *plan)
 {
-    int64_t bytes = 0;
+    int host = 0;
+    for (int i = 0; i < plan->devices; i++) host |= plan->share[i].rows && devices[i].host_visible;
+    const unsigned resident = host ? 0 : rt_resident_ports(op);
     for (int i = 0; i < RT_PORTS; i++)
-        if (rt_port_private(op, i)) {
+        if (rt_port_private(op, i) && !(resident >> i & 1)) {
             const size_t b = op->port[i].array->bytes;
-            bytes = plan_add(bytes, b > INT64_MAX ? INT64_MAX : (int64_t)b);
+            plan->private_ports |= 1u << i;
+            plan->private_bytes =
+                plan_add(plan->private_bytes, b > INT64_MAX ? INT64_MAX : (int64_t)b);
         }
-    return bytes;
 }
 
 static motet_status refuse_host(motet_context *c, const rt_plan *plan, const rt_plan_options *o,
@@ -157,6 +162,24 @@ static void set_limit(const rt_plan_device *d, rt_share *s)
 {
     s->limit = d->budget ? d->budget : d->free >= 0 ? d->free / 4 * 3 : INT64_MAX;
     if (d->free >= 0 && s->limit > d->free) s->limit = d->free;
+}
+
+/* Arrays that stay on the device; where they leave no room for a chunk, those that are read come
+ * from the host as others do. */
+static motet_status cut_with_resident(motet_context *c, const rt_op *op, const rt_plan_device *d,
+                                      const rt_plan_options *o, int64_t most, int64_t room,
+                                      rt_share *s)
+{
+    s->resident = o->from_home || d->host_visible ? 0 : rt_resident_ports(op);
+    if (s->resident) rt_resident_bytes(op, s, d->place, &s->resident_bytes, &s->fill_bytes);
+    const motet_status st = plan_cut_to_fit(c, op, d, o, most, room, s);
+    unsigned written = 0;
+    for (int i = 0; i < RT_PORTS; i++)
+        if (op->port[i].access != RT_READ) written |= s->resident & 1u << i;
+    if (st != MOTET_OVER_BUDGET || written == s->resident) return st;
+    s->resident = written;
+    rt_resident_bytes(op, s, d->place, &s->resident_bytes, &s->fill_bytes);
+    return plan_cut_to_fit(c, op, d, o, most, room, s);
 }
 
 /* Rows of a chunk on devices with memory of their own, if there is room. */
@@ -192,7 +215,7 @@ static motet_status cut_shares(motet_context *c, const rt_op *op, const rt_plan_
             if (!buffered || s->staging_bytes <= room) continue;
             most = s->cut.rows[s->axis];
         }
-        const motet_status st = plan_cut_to_fit(c, op, d, o, most, room, s);
+        const motet_status st = cut_with_resident(c, op, d, o, most, room, s);
         if (st == MOTET_OVER_BUDGET && s->staging_bytes > room)
             short_of_host = 1;
         else
@@ -235,7 +258,7 @@ motet_status rt_plan_make(motet_context *c, const rt_op *op, const rt_plan_devic
     for (int i = 0; i < op->axes; i++)
         if (op->extent[i] == 0)
             for (int j = 0; j < count; j++) plan.share[j].rows = 0; /* an empty box */
-    plan.private_bytes = private_bytes(op);
+    set_private(op, devices, &plan);
     TRY(cut_shares(c, op, devices, o, &plan));
     TRY(add_up(c, o, &plan));
     *out = plan;
@@ -269,6 +292,17 @@ int rt_plan_chunk(const rt_plan *plan, int64_t number, int64_t *local)
             if (plan->share[i].chunks > round && seen++ == turn) return i;
         return 0; /* number is past the end */
     }
+}
+
+rt_chunk rt_share_whole(const rt_op *op, const rt_share *s)
+{
+    rt_chunk all;
+    memset(&all, 0, sizeof all);
+    for (int i = 0; i < op->axes; i++) all.count[i] = op->extent[i];
+    all.first[s->axis] = s->first;
+    all.count[s->axis] = s->rows;
+    all.stream_count = op->stream_extent;
+    return all;
 }
 
 void rt_share_chunk(const rt_share *s, const rt_op *op, int64_t local, int64_t first[RT_AXES],

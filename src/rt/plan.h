@@ -8,11 +8,13 @@
  * come in three kinds: fixed (the same for all of the device's chunks: sent once), of a chunk, and
  * of a block of the stream. Its peak is
  *
- *     fixed + slots * chunk + ring * block + made   (each array rounded up to RT_ALIGN bytes)
+ *     reserved + fixed + slots * chunk + ring * block + made + resident
  *
- * and never passes its limit; `made` is what transforms make of blocks. A device that sees host
- * memory (the CPU) uses arrays in place and needs this for buffered ports only (op.h), on the host.
- * No choice made here changes a result; engines promise that. */
+ * (each array but resident ones rounded up to RT_ALIGN bytes) and never passes its limit; `made` is
+ * what transforms make of blocks; resident are new parts of arrays that stay on devices
+ * (resident.h), and reserved is what Motet holds there already, former parts among it. A device
+ * that sees host memory (the CPU) uses arrays in place and needs this for buffered ports only
+ * (op.h), on the host. No choice made here changes a result; engines promise that. */
 #ifndef MOTET_RT_PLAN_H
 #define MOTET_RT_PLAN_H
 
@@ -39,6 +41,7 @@ typedef struct rt_plan_device {
     int64_t budget;   /* most bytes that Motet may hold there; 0: three quarters of what is free */
     int64_t reserved; /* bytes that Motet holds there already: kernels, other runs, arrays */
     int64_t workers;  /* that run items at a time, each with scratch of its own; 0: unknown */
+    int place; /* in the context's device set, from 1: what stays there is used; 0: not there */
     int64_t wanted_rows; /* of a chunk along the shared axis, at most: about as long as a turn
                             should take; 0: unknown */
 } rt_plan_device;
@@ -62,6 +65,7 @@ typedef struct rt_plan_options {
     int unpipelined;           /* 1: one chunk for each share that has room for it */
     int64_t chunks_per_device; /* when pipelined; 0: 4 */
     int64_t shard_rows;        /* in place of the operation's; 0: the operation's */
+    int from_home; /* 1: what is read comes from host memory, although it may stay on a device */
 } rt_plan_options;
 
 /* X(name, text) */
@@ -78,7 +82,7 @@ typedef enum rt_mode {
 #undef RT_MODE_ENUM
 } rt_mode;
 
-typedef enum rt_port_kind { RT_FIXED, RT_OF_CHUNK, RT_OF_BLOCK } rt_port_kind;
+typedef enum rt_port_kind { RT_FIXED, RT_OF_CHUNK, RT_OF_BLOCK, RT_RESIDENT } rt_port_kind;
 
 /* What one device does. No chunks: it stays idle. */
 typedef struct rt_share {
@@ -90,7 +94,9 @@ typedef struct rt_share {
     int slots, ring;         /* chunks and blocks that the device holds at a time */
     int64_t fixed_bytes, chunk_bytes, block_bytes; /* all 0 where arrays are used in place */
     int64_t made_bytes;                            /* of all places */
-    int64_t peak_bytes;                            /* on the device, what was reserved included */
+    unsigned resident; /* a bit for each port that uses a part of its array on the device */
+    int64_t resident_bytes, fill_bytes; /* of new parts; of those, what may have to be sent */
+    int64_t peak_bytes;                 /* on the device, what was reserved included */
     int64_t staging_bytes; /* on the host: page-locked, or what a host's own workers take */
     int64_t limit;         /* most bytes on the device; INT64_MAX: none */
 } rt_share;
@@ -103,8 +109,9 @@ typedef struct rt_plan {
     int64_t chunks; /* of all devices */
     int64_t
         row_bytes; /* of one row of the shared axis, as it moves: what is read and written of it */
-    int64_t private_bytes; /* copies of written arrays until they are committed */
-    int64_t host_bytes;    /* with those and all staging */
+    unsigned private_ports; /* a bit for each port with a copy on the host until it is committed */
+    int64_t private_bytes;  /* copies of written arrays until they are committed */
+    int64_t host_bytes;     /* with those and all staging */
 } rt_plan;
 
 /* Those of the context, with the budgets of its options;
@@ -130,6 +137,7 @@ int rt_plan_chunk(const rt_plan *plan, int64_t number, int64_t *local);
 /* The part of the box that chunk `local` of a share is; last axis fastest. */
 void rt_share_chunk(const rt_share *share, const rt_op *op, int64_t local, int64_t first[RT_AXES],
                     int64_t count[RT_AXES]);
+rt_chunk rt_share_whole(const rt_op *op, const rt_share *share); /* all of it as one chunk */
 rt_port_kind rt_share_port(const rt_share *share, const rt_port *port, int axes);
 /* Bytes of one buffer for the port, rounded up; INT64_MAX when they pass that. Of a ragged port:
  * enough for any so many rows of the box that a chunk may have. */

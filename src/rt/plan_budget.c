@@ -128,7 +128,7 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_s
     s->fixed_bytes = s->chunk_bytes = s->block_bytes = s->made_bytes = 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
-        if (!p->array) continue;
+        if (!p->array || s->resident >> i & 1) continue;
         s->made_bytes = plan_add(s->made_bytes, rt_share_made_bytes(s, op, p));
         if (device->host_visible && !rt_port_buffered(p)) continue;
         const rt_port_kind kind = rt_share_port(s, p, op->axes);
@@ -149,9 +149,10 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_s
         return;
     }
     s->fixed_bytes = plan_add(s->fixed_bytes, scratch);
-    s->peak_bytes = plan_add(device->reserved, plan_add(arena, scratch));
-    s->staging_bytes =
-        plan_add(moving, s->fixed_bytes < RT_STAGE_FIXED ? s->fixed_bytes : RT_STAGE_FIXED);
+    s->peak_bytes =
+        plan_add(plan_add(device->reserved, s->resident_bytes), plan_add(arena, scratch));
+    const int64_t sent = plan_add(s->fixed_bytes, s->fill_bytes);
+    s->staging_bytes = plan_add(moving, sent < RT_STAGE_FIXED ? sent : RT_STAGE_FIXED);
 }
 
 /* The path. */
@@ -331,7 +332,7 @@ static motet_status refuse_device(motet_context *c, const search *s, const rt_pl
         "%s on %s: the budget is %lld bytes%s; %lld are fixed, a row takes %lld; with 1 chunk "
         "in flight %s takes at least %lld bytes",
         s->op->name, d->name, (long long)s->limit, source,
-        (long long)plan_add(m->fixed_bytes, d->reserved),
+        (long long)plan_add(m->fixed_bytes, plan_add(m->resident_bytes, d->reserved)),
         (long long)plan_row_bytes(s->op, s->at.axis), what, (long long)s->least_peak);
 }
 

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "rt/part.h"
 
 /* 1: it is the caller's alone, until give. Nobody can begin to use a lost device, so its users only
  * become fewer; while there are any, no attempt is spent. */
@@ -47,6 +48,7 @@ static motet_status reopen(motet_context *c, rt_device *one, motet_device_info *
 {
     dev *fresh;
     if (!one->closed) one->table->close(one->device);
+    rt_parts_drop(c, one->device->index);
     rt_device_release(c, one);
     TRY(one->table->open(c, one->number, &fresh));
     fresh->index = one->device->index;

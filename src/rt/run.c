@@ -114,7 +114,7 @@ static motet_status prepare_ports(run *r)
         const rt_port *p = &op->port[i];
         if (!p->array) continue;
         r->job.data[i] = p->array->data;
-        if (!rt_port_private(op, i)) continue;
+        if (!(r->plan.private_ports >> i & 1)) continue;
         r->private[i] = mem_alloc(r->context, p->array->bytes);
         if (!r->private[i])
             return fail(r->context, MOTET_NO_MEMORY,
@@ -131,8 +131,9 @@ static void commit(run *r)
 {
     for (int i = 0; i < RT_PORTS; i++) {
         const motet_array *a = r->op->port[i].array;
-        if (r->private[i] && a->bytes) memcpy(a->data, r->private[i], a -> bytes);
+        if (r->private[i] && a->bytes && !a->residence) memcpy(a->data, r->private[i], a -> bytes);
     }
+    rt_resident_commit(r->job.resident, r->private);
 }
 
 /* One operation. */
@@ -165,6 +166,7 @@ motet_status run_begin(run *r, pipe_turn *turn)
     r->job.phase = &r->phase;
     r->job.turn = turn;
     r->job.test = r->options->test;
+    if (st == MOTET_OK) st = rt_resident_begin(c, r->op, &r->plan, r->index, &r->job.resident);
     if (st == MOTET_OK) st = prepare_ports(r);
     rt_hold_drawn(c, &r->hold, r->plan.private_bytes);
     if (st == MOTET_OK) st = pipe_begin(&r->job, &r->pipe);
@@ -177,6 +179,8 @@ motet_status run_end(run *r, motet_status st)
     if (r->pipe) st = pipe_end(r->pipe, st);
     r->pipe = NULL;
     if (st == MOTET_OK) commit(r);
+    rt_resident_end(r->job.resident);
+    r->job.resident = NULL;
     for (int i = 0; i < RT_PORTS; i++) {
         mem_free(c, r->private[i]);
         r->private[i] = NULL;
