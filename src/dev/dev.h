@@ -102,6 +102,9 @@ typedef struct dev_table {
     /* Once for a context, when all its devices are closed: gives back what the back end kept for
      * it. */
     void (*end)(motet_context *context);
+    /* What the name of a device says of it behind an '@', before it is opened; for tests. NULL: the
+     * back end takes nothing. BAD_ARGUMENT. */
+    motet_status (*options)(motet_context *context, int index, const char *text, size_t length);
 } dev_table;
 
 /* A device begins with its table, so that generic code can find it. */

@@ -46,15 +46,17 @@ static motet_status no_such_device(motet_context *c, const char *names, const ch
 static motet_status open_all(motet_context *c, const char *names)
 {
     for (const char *at = names;;) {
-        const size_t length = strcspn(at, ",");
+        const size_t length = strcspn(at, ","), name = strcspn(at, ",@");
         int index;
-        const dev_table *table = dev_find(at, length, &index);
+        const dev_table *table = dev_find(at, name, &index);
+        if (table && name < length && !table->options) table = NULL;
         if (!table) return no_such_device(c, names, at, length);
         for (int i = 0; i < c->devices->count; i++)
             if (c->devices->set[i].table == table && c->devices->set[i].number == index)
-                return fail(c, MOTET_BAD_ARGUMENT, "devices names %.*s twice", (int)length, at);
+                return fail(c, MOTET_BAD_ARGUMENT, "devices names %.*s twice", (int)name, at);
         if (c->devices->count == RT_DEVICES)
             return fail(c, MOTET_BAD_ARGUMENT, "devices names more than %d devices", RT_DEVICES);
+        if (name < length) TRY(table->options(c, index, at + name + 1, length - name - 1));
         TRY(open_one(c, table, index));
         at += length;
         if (!*at++) return MOTET_OK;

@@ -264,6 +264,7 @@ static void complete(sim_command *k)
         w->trace = (w->trace ^ words[i]) * 0x94d049bb133111ebu;
         w->trace ^= w->trace >> 29;
     }
+    if (k->ordinal == slot->fault.crash_at_command) __builtin_trap();
     if (k->ordinal == slot->fault.lose_at_command && (!slot->losses || slot->fault.lose_again)) {
         sim_lose(d);
         return;

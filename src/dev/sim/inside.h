@@ -216,6 +216,9 @@ void sim_stream_tidy(dev_stream *stream); /* frees it if it was freed and is emp
 void sim_finish_running(sim_device *device);
 void sim_event_unuse(sim_world *world, dev_event *event);
 
+/* options.c: an entry of the table. */
+motet_status sim_options(motet_context *context, int number, const char *text, size_t length);
+
 /* queue.c: entries of the table. */
 motet_status sim_stream_create(dev *device, dev_stream **out);
 void sim_stream_free(dev_stream *stream);

@@ -221,4 +221,5 @@ const dev_table dev_sim = {
     .memory_name = sim_memory_name,
     .host_access = sim_host_access,
     .end = sim_world_end,
+    .options = sim_options,
 };

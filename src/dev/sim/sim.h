@@ -8,7 +8,8 @@
  * the order happens to be, and told as a finding: one line that names both commands and the memory.
  *
  * "sim:0" to "sim:7" name the devices; higher ones are slower and smaller. It is for tests: a
- * context gets one only when it asks by name. */
+ * context gets one only when it asks by name. A name may go on with what options.c lists, for tests
+ * of the command: "sim:0@lose_at_command=7@memory=64M@seed=3". */
 #ifndef MOTET_DEV_SIM_SIM_H
 #define MOTET_DEV_SIM_SIM_H
 
@@ -33,6 +34,7 @@ typedef struct sim_fault {
     int fail_call_on;
     int64_t hang_at_command;    /* it never ends */
     int64_t corrupt_at_command; /* a bit of what it writes is wrong */
+    int64_t crash_at_command;   /* the process does, by a bad instruction */
     int64_t slow_at_command;    /* from it on, commands take `slow` times as long */
     double slow;
     int wrong_health;           /* so many health checks find wrong bits; -1: all */
