@@ -191,6 +191,12 @@ static const flag recon_flags[] = {
     RANGE,
     {"slab", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen from memory",
      "rows held at once; never changes results"},
+    {"resume", 0, FLAG_FILE, 0, 0, 0, "FOLDER", "a folder", NULL,
+     "keep what is finished in a folder, up to half of the free space there; the same command goes "
+     "on from it after Ctrl-C, a kill or a full disk; removed when all is done"},
+    {"supervise", 0, FLAG_CHOICE, 0, 0, 0, "auto|yes|no", "auto, yes or no", "auto",
+     "compute in a process of its own and replace it, without losing what is finished, when it is "
+     "killed, crashes or falls silent; auto: where a GPU is used"},
     END};
 
 #define ALL (SHARED_RUN | SHARED_TALK | SHARED_JSON | SHARED_OVERWRITE)

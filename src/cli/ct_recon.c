@@ -11,6 +11,8 @@
 
 #include "picture.h"
 #include "quantise.h"
+#include "resume.h"
+#include "supervise.h"
 #include "words.h"
 
 typedef struct recon {
@@ -280,6 +282,9 @@ static int commit(recon *c)
     motet_status st = label(c);
     if (st == MOTET_OK) st = motet_store_prepare(c->volume);
     if (st == MOTET_OK && c->png) st = motet_store_prepare(c->png);
+    child_placing(args_text(r->args, "output"));
+    child_placing(args_text(r->args, "png"));
+    child_placing(args_text(r->args, "json"));
     if (st == MOTET_OK && c->png) st = motet_store_commit(c->png);
     if (st != MOTET_OK) return run_fail(r, r->context, st);
     st = motet_store_commit(c->volume);
@@ -363,6 +368,7 @@ static int reconstruct(recon *c)
     int code = open_scan(c);
     if (!code) code = choose(c);
     if (!code) code = begin_outputs(c);
+    if (!code) code = resume_begin(r);
     if (code) return code;
     double begun = run_now();
     extent_begin(&c->seen);
@@ -376,6 +382,7 @@ static int reconstruct(recon *c)
     if (!code && c->png) code = draw(c);
     if (!code) code = commit(c);
     if (code) return code;
+    resume_end(r);
     run_stage(r, "write", c->write_seconds + run_now() - begun);
     run_progress_end(r);
     report(c);

@@ -8,6 +8,7 @@
 
 #include "args.h"
 #include "help.h"
+#include "supervise.h"
 
 static int unknown_command(const command *group, const char *word)
 {
@@ -40,7 +41,7 @@ static int run(const command *c, int argc, char **argv, int first)
         help_command(stdout, c);
         return EXIT_OK;
     }
-    return c->run(&a);
+    return supervise_wanted(&a) ? supervise(&a) : c->run(&a);
 }
 
 static int dispatch(int argc, char **argv)
@@ -85,6 +86,7 @@ static int occupy_standard_streams(void)
 int main(int argc, char **argv)
 {
     if (!occupy_standard_streams()) return EXIT_FILES;
+    if (!child_begin()) return EXIT_CANCELLED;
     int code = dispatch(argc, argv);
     if (fflush(stdout) || ferror(stdout)) {
         const int reason = errno;
@@ -92,5 +94,6 @@ int main(int argc, char **argv)
             fprintf(stderr, "motet: writing to standard output: %s\n", strerror(reason));
         if (!code) code = EXIT_FILES;
     }
+    child_over(code);
     return code;
 }

@@ -25,7 +25,8 @@ static char *beside_of(const char *path)
     char *name = NULL;
     const int folder = folder_length(path);
     const int length = (int)strcspn(path + folder, "/");
-    if (asprintf(&name, "%.*s.%.*s.motet-XXXXXX", folder, path, length, path + folder) < 0)
+    if (asprintf(&name, "%.*s.%.*s.motet-%ld-XXXXXX", folder, path, length, path + folder,
+                 (long)getpid()) < 0)
         return NULL;
     return name;
 }

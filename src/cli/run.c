@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "supervise.h"
 #include "weights.h"
 
 static volatile sig_atomic_t stopped;
@@ -25,6 +26,7 @@ static void on_stop(int signal_number)
     stopped = 1;
     motet_context *context = atomic_load(&reached);
     if (context) motet_context_cancel(context);
+    child_orphaned();
     errno = kept;
 }
 
@@ -103,12 +105,14 @@ static motet_go on_progress(const motet_progress *p, void *user)
 {
     run *r = user;
     if (r->progress) show_progress(p->phase, p->done, p->total);
+    child_beat();
     return stopped ? MOTET_STOP : MOTET_GO_ON;
 }
 
 void run_progress(run *r, const char *phase, int64_t done, int64_t total)
 {
     if (r->progress) show_progress(phase, done, total);
+    child_beat();
 }
 
 void run_progress_end(run *r)
@@ -122,6 +126,7 @@ int run_exit_code(motet_status status)
     switch (status) {
     case MOTET_OK: return EXIT_OK;
     case MOTET_NOT_FOUND:
+    case MOTET_BUSY:
     case MOTET_IO: return EXIT_FILES;
     case MOTET_NO_MEMORY:
     case MOTET_OVER_BUDGET: return EXIT_DEVICE;
@@ -174,6 +179,12 @@ int run_fail(const run *r, const motet_context *context, motet_status status)
     clear_line();
     const char *message =
         error.status == status && *error.message ? error.message : motet_status_text(status);
+    motet_device_info device = {.name = "-"};
+    if (error.status == status && error.device >= 0)
+        motet_context_device(context, error.device, &device);
+    if ((status == MOTET_DEVICE_LOST || status == MOTET_DEVICE_HUNG) &&
+        child_lost(*device.name ? device.name : "-", message))
+        return run_exit_code(status);
     char hint[RUN_HINT];
     return complain(r->args->command, run_exit_code(status), "%s%s", message,
                     run_hint(r, status, message, hint));
@@ -279,6 +290,7 @@ static int begin_json(run *r)
 {
     const char *path = args_text(r->args, "json");
     if (!path || r->json_file.begun) return EXIT_OK;
+    child_output(path);
     const int reason = outfile_begin(&r->json_file, path, args_given(r->args, "overwrite"));
     if (!reason) return EXIT_OK;
     if (reason == EEXIST)
@@ -342,6 +354,7 @@ void run_input(run *r, const char *path)
 void run_output(run *r, const char *path)
 {
     if (path) json_array_append_new(r->outputs, json_string_nocheck(path));
+    child_output(path);
 }
 
 double run_now(void)

@@ -26,10 +26,20 @@ static void what_is_not_an_option_is_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "sim:0@",           "sim:0@lose",         "sim:0@lose_at_command=",  "sim:0@nothing=1",
-        "sim:0@latency=-1", "sim:0@slow=nan",     "sim:0@lose_at_command=x", "cpu@seed=3",
-        "sim:9@seed=1",     "sim:0@seed=1@@",     "sim:0@slow=0",            "@seed=1",
-        "sim:0@seed=1=2",   "sim:0@lose_again=x",
+        "sim:0@",
+        "sim:0@lose",
+        "sim:0@lose_at_command=",
+        "sim:0@nothing=1",
+        "sim:0@latency=-1",
+        "sim:0@slow=nan",
+        "sim:0@lose_at_command=x",
+        "cpu@seed=3",
+        "sim:9@seed=1",
+        "sim:0@seed=1@@",
+        "sim:0@slow=0",
+        "@seed=1",
+        "sim:0@seed=1=2",
+        "sim:0@lose_again=x",
     };
     motet_context *c = test_context();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -19,9 +19,17 @@ typedef struct row {
 } row;
 
 #define FAULT(name, kind)                                                                          \
-    {#name, kind, offsetof(sim_device_config, fault) + offsetof(sim_fault, name), 0}
-#define DEVICE(name, kind) {#name, kind, offsetof(sim_device_config, name), 0}
-#define WORLD(name, kind)  {#name, kind, offsetof(sim_config, name), 1}
+    {                                                                                              \
+#name, kind, offsetof(sim_device_config, fault) + offsetof(sim_fault, name), 0             \
+    }
+#define DEVICE(name, kind)                                                                         \
+    {                                                                                              \
+#name, kind, offsetof(sim_device_config, name), 0                                          \
+    }
+#define WORLD(name, kind)                                                                          \
+    {                                                                                              \
+#name, kind, offsetof(sim_config, name), 1                                                 \
+    }
 
 static const row rows[] = {
     FAULT(lose_at_call, WORD),

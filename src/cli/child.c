@@ -1,0 +1,198 @@
+/* What a supervised child says to its parent: short messages, each in a packet of its own.
+ *
+ *     b            a sign of life           o PATH       an output
+ *     l NAME TEXT  a device ended the run   i DEV INODE  of a file about to take an output's place
+ *     d CODE       the command is over
+ *
+ * All that a child knows of the supervision comes through one variable of the environment:
+ * "PARENT:SOCKET:BYTES:OUT:FILE,FILE,..." with the descriptors of the journals, the last of which
+ * is its own, of so many bytes, and the names of devices to leave out. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "supervise.h"
+
+static struct {
+    int is, socket;
+    pid_t parent;
+    uint64_t bytes;
+    char out[256];
+    int files[CHILD_FILES], count;
+    double beat;
+} child = {.socket = -1};
+
+int child_is(void) { return child.is; }
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void say(const char *text, int waits)
+{
+    if (!child.is) return;
+    const int flags = MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT);
+    while (send(child.socket, text, strlen(text), flags) < 0 && errno == EINTR) {
+    }
+}
+
+static int read_variable(const char *text)
+{
+    long parent;
+    int socket, at = 0;
+    unsigned long long bytes;
+    if (sscanf(text, "%ld:%d:%llu:%255[^:]:%n", &parent, &socket, &bytes, child.out, &at) < 4 ||
+        !at)
+        return 0;
+    for (text += at; child.count < CHILD_FILES; text++) {
+        char *end;
+        const long file = strtol(text, &end, 10);
+        if (end == text) break;
+        child.files[child.count++] = (int)file;
+        text = end;
+        if (*text != ',') break;
+    }
+    child.parent = (pid_t)parent;
+    child.socket = socket;
+    child.bytes = bytes;
+    return 1;
+}
+
+int child_begin(void)
+{
+    const char *text = getenv(CHILD_VARIABLE);
+    if (!text) return 1;
+    const int good = read_variable(text);
+    unsetenv(CHILD_VARIABLE);
+    if (!good) return 1;
+    /* It ends with its parent, which may have ended before it could ask for that. */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != child.parent) return 0;
+    fcntl(child.socket, F_SETFD, FD_CLOEXEC);
+    for (int i = 0; i < child.count; i++) fcntl(child.files[i], F_SETFD, FD_CLOEXEC);
+    child.is = 1;
+    return 1;
+}
+
+motet_status child_journal(motet_context *context)
+{
+    if (!child.is || !child.count) return MOTET_OK;
+    motet_journal_options o;
+    motet_journal_options_init(&o);
+    o.files = child.files;
+    o.file_count = child.count - 1;
+    o.file = child.files[child.count - 1];
+    o.most_bytes = child.bytes;
+    return motet_context_journal(context, &o);
+}
+
+void child_orphaned(void)
+{
+    if (child.is && getppid() != child.parent) alarm(5);
+}
+
+/* 1 if `name`, up to its options, is in the list of those left out. */
+static int left_out(const char *name, size_t length)
+{
+    const size_t own = strcspn(name, ",@") < length ? strcspn(name, ",@") : length;
+    for (const char *at = child.out; *at; at += *at == ',') {
+        const size_t n = strcspn(at, ",");
+        if (n == own && !strncmp(at, name, own)) return 1;
+        at += n;
+    }
+    return 0;
+}
+
+const char *child_devices(const char *names, char *out, size_t room)
+{
+    if (!child.is || !strcmp(child.out, CHILD_NONE) || strlen(names) >= room) return names;
+    size_t used = 0;
+    for (const char *at = names; *at; at += *at == ',') {
+        const size_t n = strcspn(at, ",");
+        if (!left_out(at, n)) {
+            if (used) out[used++] = ',';
+            memcpy(out + used, at, n);
+            used += n;
+        }
+        at += n;
+    }
+    out[used] = 0;
+    return used ? out : names;
+}
+
+void child_beat(void)
+{
+    if (!child.is) return;
+    const double now = seconds();
+    if (now - child.beat < 0.2) return;
+    child.beat = now;
+    say("b", 0);
+}
+
+void child_output(const char *path)
+{
+    char text[CHILD_MESSAGE];
+    if (!path || snprintf(text, sizeof text, "o %s", path) >= (int)sizeof text) return;
+    say(text, 1);
+}
+
+void child_placing(const char *path)
+{
+    char folder[CHILD_MESSAGE], mark[32];
+    if (!child.is || !path) return;
+    child_folder(path, folder);
+    child_mark(getpid(), mark);
+    DIR *d = opendir(folder);
+    if (!d) return;
+    for (struct dirent *e; (e = readdir(d));) {
+        struct stat s;
+        if (e->d_name[0] != '.' || !strstr(e->d_name, mark)) continue;
+        if (fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW)) continue;
+        char text[80];
+        snprintf(text, sizeof text, "i %llu %llu", (unsigned long long)s.st_dev,
+                 (unsigned long long)s.st_ino);
+        say(text, 1);
+    }
+    closedir(d);
+}
+
+void child_over(int code)
+{
+    char text[16];
+    snprintf(text, sizeof text, "d %d", code);
+    say(text, 1);
+}
+
+int child_lost(const char *device, const char *reason)
+{
+    if (!child.is) return 0;
+    char text[CHILD_MESSAGE];
+    snprintf(text, sizeof text, "l %.60s %.600s", device, reason);
+    say(text, 1);
+    return 1;
+}
+
+void child_folder(const char *path, char folder[CHILD_MESSAGE])
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') n--; /* of a folder's own name */
+    while (n && path[n - 1] != '/') n--;
+    if (n >= CHILD_MESSAGE) n = 0;
+    memcpy(folder, path, n);
+    strcpy(folder + n, n ? "" : ".");
+}
+
+void child_mark(pid_t pid, char mark[32]) { snprintf(mark, 32, "motet-%ld-", (long)pid); }
