@@ -5,8 +5,8 @@
  *     d CODE       the command is over
  *
  * All that a child knows of the supervision comes through one variable of the environment:
- * "PARENT:SOCKET:BYTES:OUT:FILE,FILE,..." with the descriptors of the journals, the last of which
- * is its own, of so many bytes, and the names of devices to leave out. */
+ * "PARENT:SOCKET:BYTES:FILE,FILE,...:NAME,..." with the descriptors of the journals, the last of
+ * which is its own, of so many bytes, and the names of devices to leave out. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,9 +54,7 @@ static int read_variable(const char *text)
     long parent;
     int socket, at = 0;
     unsigned long long bytes;
-    if (sscanf(text, "%ld:%d:%llu:%255[^:]:%n", &parent, &socket, &bytes, child.out, &at) < 4 ||
-        !at)
-        return 0;
+    if (sscanf(text, "%ld:%d:%llu:%n", &parent, &socket, &bytes, &at) < 3 || !at) return 0;
     for (text += at; child.count < CHILD_FILES; text++) {
         char *end;
         const long file = strtol(text, &end, 10);
@@ -65,6 +63,8 @@ static int read_variable(const char *text)
         text = end;
         if (*text != ',') break;
     }
+    if (*text != ':') return 0;
+    snprintf(child.out, sizeof child.out, "%s", text + 1);
     child.parent = (pid_t)parent;
     child.socket = socket;
     child.bytes = bytes;
@@ -118,7 +118,7 @@ static int left_out(const char *name, size_t length)
 
 const char *child_devices(const char *names, char *out, size_t room)
 {
-    if (!child.is || !strcmp(child.out, CHILD_NONE) || strlen(names) >= room) return names;
+    if (!child.is || !*child.out || strlen(names) >= room) return names;
     size_t used = 0;
     for (const char *at = names; *at; at += *at == ',') {
         const size_t n = strcspn(at, ",");

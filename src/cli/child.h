@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #define CHILD_VARIABLE "MOTET_SUPERVISED"
-#define CHILD_NONE     "-" /* no device is left out */
 
 enum { CHILD_FILES = 32, CHILD_MESSAGE = 4096 };
 

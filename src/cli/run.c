@@ -208,7 +208,8 @@ void run_options(run *r, motet_context_options *o)
     o->log = on_log;
     o->progress = on_progress;
     o->progress_user = r;
-    o->devices = args_given(a, "devices") ? args_text(a, "devices") : "auto";
+    const char *devices = args_given(a, "devices") ? args_text(a, "devices") : "auto";
+    o->devices = child_devices(devices, r->devices, sizeof r->devices);
     o->threads = (int)args_whole(a, "threads", 0);
     const flag_value *isa = args_value(a, "isa");
     o->isa = isa->given ? (motet_isa)isa->choice : MOTET_ISA_AUTO;

@@ -19,7 +19,8 @@ typedef struct run {
     outfile json_file;
     json_t *inputs, *outputs; /* of paths */
     json_t *result, *stages;
-    double begun; /* seconds */
+    double begun;      /* seconds */
+    char devices[512]; /* those that are not left out */
 } run;
 
 /* Installs the handlers, makes the context, begins the JSON file. EXIT_OK, or a code after one line

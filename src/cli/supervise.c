@@ -38,7 +38,7 @@ typedef struct supervisor {
     sigset_t former;
     int files[CHILD_FILES], count; /* journals, the last child's last */
     uint64_t journal_bytes;
-    int uses_files; /* 0: the journal is a folder's */
+    int uses_files;           /* 0: the journal is a folder's */
     double returned[RETURNS]; /* when, the latest last */
     int64_t returns;
     suspect device[DEVICES];
@@ -104,7 +104,7 @@ static void blame(supervisor *s, const char *name)
     }
 }
 
-/* Names of those that are left out, CHILD_NONE without any. Answers nanoseconds until one more may
+/* Names of those that are left out. Answers nanoseconds until one more may
  * be tried when none is left at all. */
 static int64_t choose(supervisor *s, char *out, size_t room)
 {
@@ -114,6 +114,7 @@ static int64_t choose(supervisor *s, char *out, size_t room)
     int64_t least = INT64_MAX;
     int left = others;
     size_t used = 0;
+    *out = 0;
     for (int i = 0; i < s->devices; i++) {
         suspect *d = &s->device[i];
         const recovery_answer answer = recovery_ask(&d->health, nanoseconds());
@@ -125,7 +126,6 @@ static int64_t choose(supervisor *s, char *out, size_t room)
         if (wait < least) least = wait;
         used += (size_t)snprintf(out + used, room - used, "%s%s", used ? "," : "", d->name);
     }
-    if (!used) snprintf(out, room, CHILD_NONE);
     return left ? 0 : least;
 }
 
@@ -149,10 +149,11 @@ static int journal_file(supervisor *s)
 
 static void describe(const supervisor *s, int socket, const char *out, char *text, size_t room)
 {
-    int used = snprintf(text, room, "%s=%ld:%d:%llu:%s:", CHILD_VARIABLE, (long)getpid(), socket,
-                        (unsigned long long)s->journal_bytes, out);
+    int used = snprintf(text, room, "%s=%ld:%d:%llu:", CHILD_VARIABLE, (long)getpid(), socket,
+                        (unsigned long long)s->journal_bytes);
     for (int i = 0; i < s->count && used < (int)room; i++)
         used += snprintf(text + used, room - (size_t)used, "%s%d", i ? "," : "", s->files[i]);
+    if (used < (int)room) snprintf(text + used, room - (size_t)used, ":%s", out);
 }
 
 /* Between fork and exec: calls that are safe there only. */
@@ -239,7 +240,8 @@ static void poll_child(supervisor *s, child_process *c, double most)
 {
     const double until = run_now() + most;
     do {
-        struct pollfd on[3] = {{s->signals, POLLIN, 0}, {c->socket, POLLIN, 0}, {c->end, POLLIN, 0}};
+        struct pollfd on[3] = {
+            {s->signals, POLLIN, 0}, {c->socket, POLLIN, 0}, {c->end, POLLIN, 0}};
         const double left = until - run_now();
         const double longest = c->end >= 0 ? 0.5 : 0.02;
         const double nap = left < longest ? left : longest;
@@ -286,8 +288,8 @@ static void attend(supervisor *s, child_process *c)
         snprintf(c->reason, sizeof c->reason, "it did not end when it was killed");
     if (*c->reason || (c->ended && WIFEXITED(c->status)) || c->over) return;
     if (WIFSIGNALED(c->status))
-        snprintf(c->reason, sizeof c->reason, "it was ended by signal %d (%s)",
-                 WTERMSIG(c->status), strsignal(WTERMSIG(c->status)));
+        snprintf(c->reason, sizeof c->reason, "it was ended by signal %d (%s)", WTERMSIG(c->status),
+                 strsignal(WTERMSIG(c->status)));
 }
 
 /* 0 when there were too many returns within the hour. */

@@ -26,10 +26,10 @@ motet_status child_journal(motet_context *context);
 const char *child_devices(const char *names, char *out, size_t room);
 /* For a signal's handler: its parent is gone, so it ends soon, one way or another. */
 void child_orphaned(void);
-void child_beat(void);                   /* it lives; as often as wanted */
-void child_output(const char *path);     /* it will be written, beside it first */
-void child_placing(const char *path);    /* what is beside it is about to take its place */
-void child_over(int code);               /* everything is written and said */
+void child_beat(void);                /* it lives; as often as wanted */
+void child_output(const char *path);  /* it will be written, beside it first */
+void child_placing(const char *path); /* what is beside it is about to take its place */
+void child_over(int code);            /* everything is written and said */
 /* 1: the parent is told which device ended the run, and answers by a fresh child: say nothing. */
 int child_lost(const char *device, const char *reason);
 
