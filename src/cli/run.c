@@ -224,7 +224,8 @@ void run_options(run *r, motet_context_options *o)
 
 motet_status run_weights(const run *r, motet_context *context)
 {
-    const char *at = args_text(r->args, "weights");
+    /* They are of all devices that are named: without those left out they mean nothing. */
+    const char *at = *r->devices ? NULL : args_text(r->args, "weights");
     weights one;
     while (at && weights_next(&at, &one) > 0) {
         const char *operation = *one.operation ? one.operation : NULL;

@@ -8,10 +8,10 @@ child_of() {
 }
 # at_work PID: waits until the child of PID writes beside its output; its process in $child.
 at_work() {
-    tries=0 child=
+    tries=0 former=$child child=
     while [ $tries -lt 400 ]; do
         child=$(child_of "$1")
-        [ -n "$child" ] && ls -A | grep -q "motet-$child-" && return 0
+        [ -n "$child" ] && [ "$child" != "$former" ] && ls -A | grep -q "motet-$child-" && return 0
         sleep 0.02
         tries=$((tries + 1))
     done
@@ -26,6 +26,7 @@ gone() { # gone PID: within 10 seconds it is no more
         tries=$((tries + 1))
     done
 }
+child=
 slow="--center 159 --isa base --threads 1 --slab 2"
 begin() { # begin FLAGS: a slow supervised run in the background, its process in $pid
     "$MOTET" ct recon scan.h5 -o w.npy --png w.png $slow --supervise yes "$@" >out.txt 2>err.txt &
