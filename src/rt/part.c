@@ -204,6 +204,25 @@ void rt_parts_drop(motet_context *c, int device)
     release_all(c, list);
 }
 
+int rt_parts_spill(motet_context *c)
+{
+    rt_part *list = NULL;
+    int count = 0;
+    pthread_mutex_lock(&c->lock);
+    for (motet_array *a = c->resident; a; a = a->next)
+        for (rt_part *part = a->parts, *next; part; part = next) {
+            next = part->next;
+            if (part->owner || part->users) continue;
+            take_out(a, part);
+            part->next = list;
+            list = part;
+            count++;
+        }
+    pthread_mutex_unlock(&c->lock);
+    release_all(c, list);
+    return count;
+}
+
 /* Bringing home. */
 
 typedef struct transfer {

@@ -44,6 +44,8 @@ motet_status rt_array_whole(const motet_array *array); /* DEVICE_LOST when it is
 /* Brings the home up to date in the box. Waits. DEVICE_LOST, DEVICE_HUNG, NO_MEMORY. */
 motet_status rt_array_pull(const motet_array *array, const pipe_box *box);
 
+/* Gives back parts that nobody uses and whose values are at home. Answers how many. */
+int rt_parts_spill(motet_context *context);
 /* Drops what lies on a device, before it is closed: the newest values there break their arrays. */
 void rt_parts_drop(motet_context *context, int device);
 

@@ -113,8 +113,458 @@ static void one_set_of_bits(void **state)
     }
 }
 
+/* Bytes up and down since the devices were opened, of all that are simulated. */
+typedef struct moved {
+    int64_t up, down;
+} moved;
+
+static moved moved_of(motet_context *c)
+{
+    moved m = {0, 0};
+    for (int i = 0; i < c->devices->count; i++) {
+        sim_counts counts;
+        if (pipe_sim_number(c, i) < 0) continue;
+        sim_count(c, pipe_sim_number(c, i), &counts);
+        m.up += counts.uploaded;
+        m.down += counts.downloaded;
+    }
+    return m;
+}
+
+/* Runs it; answers what moved. */
+static moved run_moved(motet_context *c, const rt_op *op)
+{
+    const moved before = moved_of(c);
+    assert_ok(c, rt_run(c, op));
+    const moved after = moved_of(c);
+    return (moved){after.up - before.up, after.down - before.down};
+}
+
+enum { F32 = 4, ARRAY = ROWS * COLUMNS * F32, WEIGHTS = ROWS * 17 * F32 };
+
+/* What is read is sent once to each device, what is written does not come back before it is asked
+ * for; then only what others computed goes up again. */
+static void nothing_moves_twice(void **state)
+{
+    (void)state;
+    motet_context *c = context_for(1, "sim:0,sim:1");
+    steps p;
+    steps_make(c, &p);
+    steps_reside(&p);
+    rt_array_reside(p.x, RT_RESIDE_REPLICATED);
+    const rt_op sum = toy_sum(p.w, p.x, p.s), update = toy_update(p.u, p.x);
+    moved m = run_moved(c, &sum);
+    assert_int_equal(m.up, 2 * (ARRAY + WEIGHTS));
+    assert_int_equal(m.down, 0);
+    m = run_moved(c, &sum);
+    assert_int_equal(m.up, 0);
+    assert_int_equal(m.down, 0);
+    rt_array_reside(p.x, RT_RESIDE_SHARDED);
+    m = run_moved(c, &update); /* x is there: it is copied on the device, which counts as down */
+    assert_int_equal(m.up, ARRAY);
+    assert_int_equal(m.down, ARRAY);
+    m = run_moved(c, &update);
+    assert_int_equal(m.up, 0);
+    assert_int_equal(m.down, ARRAY);
+    m = moved_of(c);
+    assert_ok(c, motet_array_fetch(p.x));
+    assert_int_equal(moved_of(c).down - m.down, ARRAY);
+    assert_ok(c, motet_array_fetch(p.x));
+    assert_int_equal(moved_of(c).down - m.down, ARRAY);
+    m = run_moved(c, &update); /* the parts are as good as before */
+    assert_int_equal(m.up, 0);
+    steps_free(&p);
+    assert_clean(c);
+    motet_context_free(c);
+}
+
+/* Smoothing with a halo of two rows, where nothing needs all of x. */
+static rt_op smooth_rows(const steps *p)
+{
+    rt_op op = toy_smooth(p->x, p->u);
+    op.port[3].array = p->w;
+    return op;
+}
+
+/* Between operations neighbours exchange the rows of their halos, and no others. */
+static void only_halos_move(void **state)
+{
+    (void)state;
+    motet_context *c = context_for(1, "sim:0,sim:1");
+    steps p;
+    steps_make(c, &p);
+    steps_reside(&p);
+    const rt_op smooth = smooth_rows(&p), update = toy_update(p.u, p.x);
+    assert_ok(c, rt_run(c, &smooth));
+    assert_ok(c, rt_run(c, &update));
+    const int64_t halo = 2 * COLUMNS * F32;
+    for (int k = 0; k < 3; k++) {
+        moved m = run_moved(c, &smooth);
+        assert_int_equal(m.up, 2 * halo);
+        assert_int_equal(m.down, 2 * halo + ARRAY); /* and a copy on each device */
+        m = run_moved(c, &update);
+        assert_int_equal(m.up, 0);
+    }
+    steps_free(&p);
+    assert_clean(c);
+    motet_context_free(c);
+}
+
+/* What the caller wrote and told of is what counts; a result that was not asked for is forgotten.
+ */
+static void the_caller_may_write(void **state)
+{
+    (void)state;
+    char expected[33], got[33];
+    for (int sim = 0; sim < 2; sim++) {
+        motet_context *c = sim ? context_for(2, "sim:0,cpu,sim:3") : test_context();
+        steps p;
+        steps_make(c, &p);
+        if (sim) steps_reside(&p);
+        const rt_op update = toy_update(p.u, p.x);
+        assert_ok(c, rt_run(c, &update));
+        float *x = motet_array_data(p.x), *u = motet_array_data(p.u);
+        for (int i = 0; i < ROWS * COLUMNS; i++) x[i] = (float)i;
+        motet_array_changed(p.x);
+        u[5] = 17;
+        motet_array_changed(p.u);
+        assert_ok(c, rt_run(c, &update));
+        assert_ok(c, motet_array_digest(p.x, sim ? got : expected));
+        steps_free(&p);
+        if (sim) assert_clean(c);
+        motet_context_free(c);
+    }
+    assert_string_equal(got, expected);
+}
+
+static int64_t used(motet_context *c, int device)
+{
+    sim_counts counts;
+    sim_count(c, pipe_sim_number(c, device), &counts);
+    return (int64_t)counts.used;
+}
+
+/* Runs it within its plan, and keeps on each device what is accounted for. */
+static void run_planned(motet_context *c, const rt_op *op, int64_t *budget, int64_t most[2])
+{
+    rt_plan_device devices[RT_DEVICES];
+    const int count = rt_plan_devices(c, devices);
+    for (int i = 0; i < count && budget; i++) devices[i].budget = budget[i];
+    rt_plan plan;
+    const motet_status st = rt_plan_make(c, op, devices, count, NULL, &plan);
+    if (st == MOTET_OVER_BUDGET) /* the run drops what need not stay, and plans again */
+        for (int i = 0; i < count; i++) plan.share[i].peak_bytes = budget[i];
+    const rt_run_options o = {.budget = budget};
+    assert_ok(c, rt_run_with(c, op, &o));
+    for (int i = 0; i < count; i++) {
+        sim_counts counts;
+        sim_count(c, pipe_sim_number(c, i), &counts);
+        if (plan.share[i].peak_bytes > most[i]) most[i] = plan.share[i].peak_bytes;
+        assert_true((int64_t)counts.used_peak <= most[i]);
+        assert_int_equal(counts.used, atomic_load(&c->devices->set[i].held));
+        assert_int_equal(counts.used, atomic_load(&c->devices->set[i].taken));
+    }
+}
+
+/* What stays is counted, old and new parts alike; under a budget that is too small for what is read
+ * to stay, it comes from the host as if it did not. */
+static void budgets_hold_what_stays(void **state)
+{
+    (void)state;
+    char x[33], s[33], got[33];
+    steps_expected(x, s);
+    for (int tight = 0; tight < 3; tight++) {
+        motet_context *c = context_for(3, "sim:0,sim:1");
+        steps p;
+        steps_make(c, &p);
+        steps_reside(&p);
+        int64_t most[2] = {0, 0}, budget[2] = {9000, 9000};
+        if (tight == 2) budget[0] = budget[1] = 7500;
+        for (int k = 0; k < STEPS; k++) {
+            const rt_op smooth = toy_smooth(p.x, p.u), update = toy_update(p.u, p.x),
+                        sum = toy_sum(p.w, p.x, p.s);
+            run_planned(c, &smooth, tight ? budget : NULL, most);
+            run_planned(c, &update, tight ? budget : NULL, most);
+            run_planned(c, &sum, tight ? budget : NULL, most);
+        }
+        assert_true(!tight || (most[0] <= budget[0] && most[1] <= budget[1]));
+        assert_ok(c, motet_array_digest(p.x, got));
+        assert_string_equal(got, x);
+        assert_ok(c, motet_array_digest(p.s, got));
+        assert_string_equal(got, s);
+        steps_free(&p);
+        assert_int_equal(used(c, 0) + used(c, 1), 0);
+        assert_clean(c);
+        motet_context_free(c);
+    }
+}
+
+/* When things go wrong. */
+
+static int64_t findings;
+static void found(const char *text, void *user)
+{
+    (void)user;
+    if (!findings++) print_error("%s\n", text);
+}
+
+static motet_context *context_with(const sim_fault *fault, int number, const char *names)
+{
+    sim_config config;
+    sim_config_init(&config);
+    config.found = found;
+    config.device[number].fault = *fault;
+    return sim_context(&config, names);
+}
+
+/* All host values, as bytes, after a fetch; 0: they are lost. */
+static int save(motet_context *c, motet_array *a, float *to)
+{
+    const motet_status st = motet_array_fetch(a);
+    if (st != MOTET_OK) assert_int_equal(st, MOTET_DEVICE_LOST);
+    if (st != MOTET_OK) assert_message(c, "written anew", NULL);
+    if (st == MOTET_OK)
+        memcpy(to, motet_array_data(a), (size_t)motet_array_elements(a) * sizeof *to);
+    return st == MOTET_OK;
+}
+
+static void restore(motet_array *a, const float *from)
+{
+    memcpy(motet_array_data(a), from, (size_t)motet_array_elements(a) * sizeof *from);
+    motet_array_changed(a);
+}
+
+/* A device is lost at each of its commands. The run that meets it answers DEVICE_LOST and changes
+ * nothing; what was there and is lost is known to be lost. With what was saved before the step the
+ * work goes on, and has the same bits. */
+static void losses_anywhere(void **state)
+{
+    (void)state;
+    char x[33], s[33], got[33];
+    steps_expected(x, s);
+    static const char *const sets[] = {"sim:0,sim:5", "cpu,sim:0", "sim:0,sim:1,sim:2"};
+    for (int set = 0; set < 3; set++)
+        for (int64_t k = 1, over = 0; !over; k += 1 + k / 20) {
+            const sim_fault fault = {.lose_at_command = k};
+            motet_context *c = context_with(&fault, 0, sets[set]);
+            steps p;
+            steps_make(c, &p);
+            steps_reside(&p);
+            const rt_run_options o = {.cut = {{0}, 0}};
+            static float saved[ROWS * COLUMNS], now[ROWS * COLUMNS];
+            assert_true(save(c, p.x, saved));
+            for (int n = 0; n < STEPS;) {
+                motet_status st = step(c, &p, &o);
+                if (st == MOTET_OK) st = save(c, p.x, now) ? MOTET_OK : MOTET_DEVICE_LOST;
+                if (st == MOTET_OK) {
+                    memcpy(saved, now, sizeof saved);
+                    n++;
+                    continue;
+                }
+                assert_int_equal(st, MOTET_DEVICE_LOST);
+                restore(p.x, saved);
+            }
+            assert_ok(c, motet_array_digest(p.x, got));
+            assert_string_equal(got, x);
+            if (!save(c, p.s, now)) { /* of the last state, which the host has now */
+                const rt_op sum = toy_sum(p.w, p.x, p.s);
+                assert_ok(c, rt_run_with(c, &sum, &o));
+            }
+            assert_ok(c, motet_array_digest(p.s, got));
+            assert_string_equal(got, s);
+            sim_counts counts;
+            sim_count(c, 0, &counts);
+            over = !counts.losses;
+            steps_free(&p);
+            toy_mistakes();
+            motet_context_free(c);
+            assert_int_equal(findings, 0);
+            assert_true(k < 4000);
+        }
+}
+
+/* What is only read and has its values at home costs nobody the run. */
+static void inputs_have_a_home(void **state)
+{
+    (void)state;
+    char expected[33], got[33];
+    pipe_expected(PIPE_SUM, 40, 13, expected);
+    for (int64_t k = 1, over = 0; !over; k++) {
+        const sim_fault fault = {.lose_at_command = k};
+        motet_context *c = context_with(&fault, 0, k % 2 ? "sim:0,sim:5" : "cpu,sim:0");
+        pipe_case p;
+        pipe_case_make(c, PIPE_SUM, 40, 13, &p);
+        rt_array_reside(p.in, RT_RESIDE_REPLICATED);
+        rt_array_reside(p.with, RT_RESIDE_SHARDED);
+        const rt_run_options o = {.cut = {{6, 5}, 11}};
+        for (int n = 0; n < 2; n++) {
+            assert_ok(c, rt_run_with(c, &p.op, &o));
+            assert_ok(c, motet_array_digest(p.out, got));
+            assert_string_equal(got, expected);
+        }
+        sim_counts counts;
+        sim_count(c, 0, &counts);
+        over = !counts.losses;
+        pipe_case_free(&p);
+        toy_mistakes();
+        motet_context_free(c);
+        assert_int_equal(findings, 0);
+    }
+}
+
+/* An operation that writes all of a broken array makes it whole. */
+static void writing_heals(void **state)
+{
+    (void)state;
+    motet_context *c = context_for(1, "sim:0,sim:1");
+    steps p;
+    steps_make(c, &p);
+    steps_reside(&p);
+    const rt_op smooth = toy_smooth(p.x, p.u), update = toy_update(p.u, p.x);
+    assert_ok(c, rt_run(c, &smooth));
+    rt_device_lose(c, &c->devices->set[1], "for the test");
+    assert_status(c, motet_array_fetch(p.u), MOTET_DEVICE_LOST);
+    assert_message(c, "sim:1", NULL);
+    assert_status(c, rt_run(c, &update), MOTET_DEVICE_LOST);
+    assert_ok(c, rt_run(c, &smooth));
+    assert_ok(c, rt_run(c, &update));
+    assert_ok(c, motet_array_fetch(p.u));
+    steps_free(&p);
+    assert_clean(c);
+    motet_context_free(c);
+}
+
+/* A device that comes back has lost what it had. */
+static void a_new_epoch_has_nothing(void **state)
+{
+    (void)state;
+    motet_context *c = context_for(1, "sim:0,sim:1");
+    steps p;
+    steps_make(c, &p);
+    steps_reside(&p);
+    const rt_op sum = toy_sum(p.w, p.x, p.s);
+    assert_ok(c, rt_run(c, &sum));
+    const sim_fault lose = {.lose_at_call = 1}, none = {0};
+    sim_set_fault(c, 1, &lose);
+    assert_status(c, motet_array_fetch(p.s), MOTET_DEVICE_LOST);
+    sim_set_fault(c, 1, &none);
+    rt_parts_drop(c, 1);
+    assert_null(rt_part_find(p.x, 1, &(pipe_box){.count = {1, 1}}, 0));
+    assert_non_null(rt_part_find(p.x, 0, &(pipe_box){.count = {1, 1}}, 0));
+    assert_ok(c, rt_run(c, &sum));
+    steps_free(&p);
+    assert_clean(c);
+    motet_context_free(c);
+}
+
+/* Whichever allocation of a device fails, the work is done with less, or nothing has changed. */
+static void device_memory_may_fail(void **state)
+{
+    (void)state;
+    char x[33], s[33], got[33];
+    steps_expected(x, s);
+    for (int64_t k = 1, over = 0; !over; k++) {
+        const sim_fault fault = {.fail_alloc = k};
+        motet_context *c = context_with(&fault, 0, "sim:0,sim:1");
+        steps p;
+        steps_make(c, &p);
+        steps_reside(&p);
+        const rt_run_options o = {.cut = {{0}, 0}};
+        for (int n = 0; n < STEPS; n++) {
+            const rt_op ops[3] = {toy_smooth(p.x, p.u), toy_update(p.u, p.x),
+                                  toy_sum(p.w, p.x, p.s)};
+            for (int i = 0; i < 3; i++) {
+                const motet_status st = rt_run_with(c, &ops[i], &o);
+                assert_true(st == MOTET_OK || st == MOTET_NO_MEMORY);
+                if (st != MOTET_OK) assert_ok(c, rt_run_with(c, &ops[i], &o));
+            }
+        }
+        motet_status st = motet_array_fetch(p.s);
+        if (st != MOTET_OK) assert_int_equal(st, MOTET_NO_MEMORY);
+        assert_ok(c, motet_array_digest(p.s, got));
+        assert_string_equal(got, s);
+        st = motet_array_fetch(p.x);
+        if (st != MOTET_OK) assert_int_equal(st, MOTET_NO_MEMORY);
+        assert_ok(c, motet_array_digest(p.x, got));
+        assert_string_equal(got, x);
+        sim_counts counts;
+        sim_count(c, 0, &counts);
+        over = counts.allocs < k;
+        steps_free(&p);
+        assert_int_equal(used(c, 0) + used(c, 1), 0);
+        motet_context_free(c);
+        assert_int_equal(findings, 0);
+    }
+}
+
+/* Whichever of the host's allocations fails: NO_MEMORY, and the same call succeeds afterwards. */
+static void host_memory_may_fail(void **state)
+{
+    (void)state;
+    char x[33], s[33], got[33];
+    steps_expected(x, s);
+    sim_config config;
+    sim_config_init(&config);
+    for (int64_t nth = 1, failed = 1; failed; nth++) {
+        motet_context *c = test_context_failing(0, 0);
+        assert_ok(c, sim_use(c, &config, "sim:0,sim:1"));
+        steps p;
+        steps_make(c, &p);
+        test_context_fail_at(c, nth, 0);
+        steps_reside(&p);
+        failed = 0;
+        for (int n = 0; n < STEPS; n++) {
+            const rt_op ops[3] = {toy_smooth(p.x, p.u), toy_update(p.u, p.x),
+                                  toy_sum(p.w, p.x, p.s)};
+            for (int i = 0; i < 3; i++) {
+                const motet_status st = rt_run(c, &ops[i]);
+                if (st == MOTET_OK) continue;
+                assert_int_equal(st, MOTET_NO_MEMORY);
+                assert_ok(c, rt_run(c, &ops[i]));
+            }
+        }
+        if (motet_array_fetch(p.x) != MOTET_OK) assert_ok(c, motet_array_fetch(p.x));
+        failed = test_context_failed(c);
+        test_context_fail_at(c, 0, 0);
+        assert_ok(c, motet_array_digest(p.x, got));
+        assert_string_equal(got, x);
+        steps_free(&p);
+        assert_int_equal(used(c, 0) + used(c, 1), 0);
+        assert_clean(c);
+        motet_context_free(c);
+        assert_true(nth < 4000);
+    }
+}
+
+/* Kernels wait for what is brought to a part: a missing wait is found. */
+static void parts_are_filled_first(void **state)
+{
+    (void)state;
+    for (int without = 0; without < 2; without++) {
+        motet_context *c = context_for(5, "sim:0,sim:1");
+        steps p;
+        steps_make(c, &p);
+        steps_reside(&p);
+        const rt_op update = toy_update(p.u, p.x);
+        assert_ok(c, rt_run(c, &update));
+        const rt_run_options o = {.cut = {{3, 5}, 4},
+                                  .test = {.without = without ? PIPE_NO_CHUNK : PIPE_ALL_EDGES}};
+        (void)rt_run_with(c, &update, &o);
+        assert_int_equal(sim_findings(c) > 0, without);
+        steps_free(&p);
+        motet_context_free(c);
+    }
+    toy_mistakes();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_set_of_bits)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_set_of_bits),         cmocka_unit_test(nothing_moves_twice),
+        cmocka_unit_test(only_halos_move),         cmocka_unit_test(the_caller_may_write),
+        cmocka_unit_test(budgets_hold_what_stays), cmocka_unit_test(losses_anywhere),
+        cmocka_unit_test(inputs_have_a_home),      cmocka_unit_test(writing_heals),
+        cmocka_unit_test(a_new_epoch_has_nothing), cmocka_unit_test(device_memory_may_fail),
+        cmocka_unit_test(host_memory_may_fail),    cmocka_unit_test(parts_are_filled_first)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
