@@ -35,7 +35,8 @@ typedef struct rt_ragged {
     /* Puts kernels on the queue that write each row's length; a negative one says that the row is
      * bad. NULL: `capacity` is used. */
     motet_status (*count)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
-    /* Writes min(length, room) entries of each row, and its length. */
+    /* Writes min(length, room) entries of each row, zeros in what is left of its room, and its
+     * length. */
     motet_status (*fill)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
     int64_t capacity;    /* entries of a row at first; 0: rows are counted */
     uint64_t most_bytes; /* of the host that may be held for it at once, result included, beside

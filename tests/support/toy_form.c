@@ -1,13 +1,19 @@
 #include "support/toy_form.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "support/toy_rows.h"
 
 #include "support/pipe.h"
 
 struct toy_form {
     motet_context *context;
     toy_which which;
+    int size;
     pipe_case map;
+    motet_array *wanted;
+    rt_rows *rows; /* NULL: not yet */
 };
 
 static const struct {
@@ -16,7 +22,8 @@ static const struct {
 
 const char *toy_form_name(toy_which which)
 {
-    static const char *const names[TOY_FORMS] = {"smooth", "sum", "update", "project"};
+    static const char *const names[TOY_FORMS] = {"smooth",  "sum",  "update",
+                                                 "project", "emit", "walk"};
     return names[which];
 }
 
@@ -27,24 +34,46 @@ toy_form *toy_form_make(motet_context *context, toy_which which, int size)
     assert_non_null(f);
     f->context = context;
     f->which = which;
-    pipe_case_make(context, map[which], sizes[size].rows, sizes[size].columns, &f->map);
+    f->size = size;
+    const int64_t rows = sizes[size].rows, columns = sizes[size].columns;
+    if (which <= TOY_PROJECT) {
+        pipe_case_make(context, map[which], rows, columns, &f->map);
+    } else if (which == TOY_EMIT) {
+        assert_ok(context, motet_array_create(context, MOTET_I64, 1, &rows, &f->wanted));
+        int64_t *n = f->wanted->data;
+        for (int64_t i = 0; i < rows; i++) n[i] = i == 3 ? 4 * columns : i * i % 6;
+    }
     return f;
 }
 
 void toy_form_free(toy_form *f)
 {
     pipe_case_free(&f->map);
+    motet_array_free(f->wanted);
+    rt_rows_free(f->rows);
     free(f);
 }
 
 motet_status toy_form_run(toy_form *f, const rt_run_options *options)
 {
-    return rt_run_with(f->context, &f->map.op, options);
+    if (f->which <= TOY_PROJECT) return rt_run_with(f->context, &f->map.op, options);
+    if (f->which == TOY_EMIT) {
+        const rt_ragged r = toy_emit(f->wanted, 0);
+        return rt_ragged_run(f->context, &r, options, &f->rows);
+    }
+    const int size = (int)(sizes[f->size].rows % 16);
+    const toy_walk walk = {.steps = 2 + (uint32_t)size / 3, .buckets = 8, .capacity = 3};
+    return toy_walk_run(f->context, &walk, options, &f->rows);
 }
 
 void toy_form_digest(const toy_form *f, char digest[33])
 {
-    assert_ok(f->context, motet_array_digest(f->map.out, digest));
+    if (f->which <= TOY_PROJECT)
+        assert_ok(f->context, motet_array_digest(f->map.out, digest));
+    else if (f->rows)
+        rt_rows_digest(f->rows, digest);
+    else
+        strcpy(digest, "none");
 }
 
 const char *toy_form_expected(toy_which which, int size)

@@ -11,6 +11,8 @@ typedef enum toy_which {
     TOY_SUM,     /* map with a stream */
     TOY_UPDATE,  /* map in place */
     TOY_PROJECT, /* a map of an engine */
+    TOY_EMIT,    /* ragged, counted */
+    TOY_WALK,    /* ragged within a capacity, and exchange, for some steps */
     TOY_FORMS
 } toy_which;
 
