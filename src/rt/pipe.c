@@ -227,6 +227,13 @@ int pipe_at_rest(const pipeline *p)
     return 1;
 }
 
+int pipe_begun(const pipeline *p)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->device[i].published || p->device[i].begun) return 1;
+    return 0;
+}
+
 int pipe_handed_out(const pipeline *p)
 {
     for (int i = 0; i < p->count; i++) {

@@ -68,6 +68,7 @@ motet_status pipe_begin(pipe_job *job, pipeline **out);
 /* One step of everything that can go on; *moved: something did. */
 motet_status pipe_step(pipeline *p, int *moved);
 int pipe_over(const pipeline *p);       /* everything is done */
+int pipe_begun(const pipeline *p);      /* a chunk was dispatched */
 int pipe_handed_out(const pipeline *p); /* everything is begun, at least */
 int pipe_at_rest(const pipeline *p);    /* nothing is in flight */
 int pipe_busy(const pipeline *p,

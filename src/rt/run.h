@@ -16,4 +16,15 @@ typedef struct rt_run_options {
 motet_status rt_run_with(motet_context *context, const rt_op *op, const rt_run_options *options);
 motet_status rt_run_cut(motet_context *context, const rt_op *op, const rt_cut *cut);
 
+typedef void rt_done_fn(int64_t index, motet_status status, void *user);
+
+/* Runs them in order, each as rt_run_with would (NULL options: as rt_run), and tells `done` (NULL:
+ * nobody) of each exactly once, in their order, when its results are there. It must not run
+ * operations. A declaration that rt_op_check refuses refuses the batch before anything is done or
+ * told. Else an item fails alone, with its own status. A cancellation ends the first item that is
+ * not done and all later ones as CANCELLED, the loss of the last device as DECLINED; that is then
+ * the answer. What was done before stands. */
+motet_status rt_run_batch(motet_context *context, const rt_op *ops, int64_t count,
+                          const rt_run_options *options, rt_done_fn *done, void *user);
+
 #endif

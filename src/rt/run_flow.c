@@ -61,7 +61,7 @@ motet_status flow_step(flow *f)
         if (busy(f, i)) seen[i] = all->set[i].device->table->progress(all->set[i].device);
     for (f->failed = 0; f->failed < 2; f->failed++) {
         run *r = f->run[f->failed];
-        if (r && r->pipe) TRY(pipe_step(r->pipe, &moved));
+        if (r && r->pipe && !pipe_over(r->pipe)) TRY(pipe_step(r->pipe, &moved));
     }
     const run *first = f->run[0]; /* when it is over, its caller's turn comes first */
     if (f->turn.ending && first->pipe && !pipe_over(first->pipe)) TRY(change_turns(f));
