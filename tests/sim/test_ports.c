@@ -27,7 +27,7 @@ static void run_and_check(motet_context *c, const ports_case *p, const rt_run_op
     atomic_store(&c->held_peak, before);
     motet_context_report_reset(c);
     assert_ok(c, rt_run_with(c, &p->op, o));
-    assert_true(ports_right(p));
+    if (!ports_right(p)) fail_msg("%s is wrong", p->op.name);
     motet_memory memory;
     motet_context_memory(c, &memory);
     assert_true(memory.peak - before <= (uint64_t)plan.host_bytes + PIPE_BOOKS);
@@ -132,7 +132,7 @@ static void budgets_are_kept(void **state)
     for (int which = 0; which < PORTS_CASES; which++) {
         motet_context *c = context_for(1, "sim:0");
         ports_case p;
-        ports_case_make(c, which, 64, 24, &p);
+        ports_case_make(c, which, 36, 12, &p);
         int64_t budget[RT_DEVICES] = {1};
         const rt_run_options less = {.budget = budget};
         assert_status(c, rt_run_with(c, &p.op, &less), MOTET_OVER_BUDGET);
@@ -144,7 +144,7 @@ static void budgets_are_kept(void **state)
         for (int k = 0; k < 6; k++)
             for (int set = 0; set < 3; set++) {
                 c = context_for((uint64_t)k, pipe_sets[set]);
-                ports_case_make(c, which, 64, 24, &p);
+                ports_case_make(c, which, 36, 12, &p);
                 for (int i = 0; i < RT_DEVICES; i++) budget[i] = least + least * k * k / 4;
                 const rt_run_options o = {.budget = budget};
                 run_and_check(c, &p, &o);
@@ -164,7 +164,7 @@ static void host_bounds_are_kept(void **state)
             static const char *const sets[] = {"cpu", "sim:0,sim:3", "cpu,sim:1"};
             motet_context *c = context_for(3, sets[set]);
             ports_case p;
-            ports_case_make(c, which, 200, 48, &p);
+            ports_case_make(c, which, 60, 16, &p);
             if (set == 0 && !rt_op_buffered(&p.op)) {
                 ports_case_free(&p); /* in place: there is nothing to make smaller */
                 motet_context_free(c);
@@ -178,7 +178,7 @@ static void host_bounds_are_kept(void **state)
             for (uint64_t k = 0; k < 3; k++) {
                 c->options.host_memory = 0;
                 ports_case_free(&p); /* what is added to begins anew */
-                ports_case_make(c, which, 200, 48, &p);
+                ports_case_make(c, which, 60, 16, &p);
                 c->options.host_memory = least + (k << 16);
                 assert_ok(c, rt_run(c, &p.op));
                 assert_true(ports_right(&p));
@@ -200,7 +200,7 @@ static void losses_anywhere(void **state)
     for (int which = 0; which < PORTS_CASES; which++)
         for (int kind = 0; kind < 2; kind++)
             for (int set = 0; set < 3; set++)
-                for (int64_t k = 1, over = 0; !over; k += 1 + k / 12) {
+                for (int64_t k = 1, over = 0; !over; k += 1 + k / 6) {
                     sim_config config;
                     sim_config_init(&config);
                     config.seed = (uint64_t)k;

@@ -9,6 +9,8 @@
 typedef struct ports_args {
     rt_view port[RT_PORTS];
     int64_t first[2], count[2];
+    int64_t stream_first, stream_count;
+    int first_block;
 } ports_args;
 
 static atomic_int mistakes;
@@ -35,7 +37,7 @@ static int64_t *i64(const rt_view *v, int64_t i, int64_t j) { return at(v, sizeo
 
 /* Kernels: an item is an element of the box, or a row of it. */
 
-enum { IN, WITH, BEGIN, END, OUT };
+enum { IN, WITH, BEGIN, END, OUT, FIXED, STREAM };
 
 #define ITEMS(a, i, j)                                                                             \
     for (int64_t item = begin, i, j; item < end; item++)                                           \
@@ -99,6 +101,54 @@ static void ports_limbs(const void *p, int64_t begin, int64_t end, void *scratch
     }
 }
 
+/* Terms in ascending order, whatever the blocks. */
+static void ports_source_sum(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const ports_args *a = p;
+    ITEMS(a, i, j)
+    {
+        float *out = f32(&a->port[OUT], i, j);
+        if (a->first_block) *out = *f32(&a->port[IN], i, j) + *f32(&a->port[FIXED], 2, 3);
+        for (int64_t k = a->stream_first; k < a->stream_first + a->stream_count; k++)
+            *out += *f32(&a->port[WITH], k, i) * *f32(&a->port[STREAM], k, j);
+    }
+}
+
+static void ports_made(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const ports_args *a = p;
+    ITEMS(a, i, j)
+    {
+        float *out = f32(&a->port[OUT], i, j);
+        if (a->first_block) *out = 0;
+        for (int64_t k = a->stream_first; k < a->stream_first + a->stream_count; k++)
+            *out = (float)(*out + *f32(&a->port[WITH], k, i) *
+                                      *(double *)at(&a->port[STREAM], sizeof(double), k, j));
+    }
+}
+
+/* One item is an element of the block that arrived. */
+typedef struct ports_make_args {
+    rt_view raw, made, with;
+} ports_make_args;
+
+static void ports_make(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const ports_make_args *a = p;
+    for (int64_t item = begin; item < end; item++) {
+        const int64_t k = a->raw.first[0] + item / a->raw.count[1];
+        const int64_t j = a->raw.first[1] + item % a->raw.count[1];
+        *(double *)at(&a->made, sizeof(double), k, j) =
+            (double)*f32(&a->raw, k, j) * *f32(&a->with, j, 0);
+    }
+}
+
+SIM_KERNEL(ports_source_sum, ports_args)
+SIM_KERNEL(ports_made, ports_args)
+SIM_KERNEL(ports_make, ports_make_args)
 SIM_KERNEL(ports_listed, ports_args)
 SIM_KERNEL(ports_rows, ports_args)
 SIM_KERNEL(ports_sums, ports_args)
@@ -108,7 +158,10 @@ SIM_KERNEL(ports_limbs, ports_args)
 static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {
     ports_args a = {.first = {chunk->first[0], chunk->first[1]},
-                    .count = {chunk->count[0], chunk->count[1]}};
+                    .count = {chunk->count[0], chunk->count[1]},
+                    .stream_first = chunk->stream_first,
+                    .stream_count = chunk->stream_count,
+                    .first_block = chunk->first_block};
     memcpy(a.port, chunk->port, sizeof a.port);
     return rt_launch(queue, user, &a, a.count[0] * a.count[1]);
 }
@@ -257,10 +310,105 @@ static void make_limbs(motet_context *c, int64_t n, int64_t m, ports_case *p)
     }
 }
 
+static motet_status give(const rt_view *part, void *user)
+{
+    ports_source *s = user;
+    if (++s->reads == s->fail_at)
+        return fail_at(s->hidden->context, s->status, __FILE__, __LINE__, 0,
+                       "the source of an array failed");
+    char *to = part->data;
+    const motet_array *a = s->hidden;
+    const size_t element = motet_type_bytes(a->type);
+    for (int64_t i = part->first[0]; i < part->first[0] + part->count[0]; i++) {
+        const size_t bytes = (size_t)part->count[1] * element;
+        memcpy(to, (char *)a->data + (size_t)(i * a->shape[1] + part->first[1]) * element, bytes);
+        to += bytes;
+    }
+    return MOTET_OK;
+}
+
+static void hide(ports_case *p, int port, int array)
+{
+    ports_source *s = &p->source[array];
+    s->hidden = p->array[array];
+    s->bare = *s->hidden;
+    s->bare.data = NULL;
+    s->source = (rt_source){give, s};
+    s->status = MOTET_IO;
+    p->op.port[port].array = &s->bare;
+    p->op.port[port].source = &s->source;
+}
+
+static rt_port stream_port(const char *name, const motet_array *a, int axis0, int axis1)
+{
+    rt_port p = read_port(name, a, axis0, axis1);
+    p.streamed = 1;
+    return p;
+}
+
+static void make_source(motet_context *c, int64_t n, int64_t m, ports_case *p)
+{
+    enum { TERMS = 19 };
+    p->array[0] = floats(c, n, m, 1);
+    p->array[1] = floats(c, TERMS, n, 2);
+    p->array[2] = floats(c, 3, 41, 3);
+    p->array[3] = floats(c, TERMS, m, 4);
+    p->out = floats(c, n, m, 5);
+    p->op.name = "ports.source", p->op.user = &ports_source_sum_kernel;
+    p->op.stream_extent = TERMS;
+    p->op.port[IN] = read_port("in", p->array[0], 0, 1);
+    p->op.port[WITH] = stream_port("with", p->array[1], 1, RT_WHOLE);
+    p->op.port[FIXED] = read_port("fixed", p->array[2], RT_WHOLE, RT_WHOLE);
+    p->op.port[STREAM] = stream_port("x", p->array[3], RT_WHOLE, 1);
+    p->op.port[OUT] = (rt_port){.name = "out", .array = p->out, .access = RT_WRITE, .cut = {0, 1}};
+    hide(p, IN, 0), hide(p, WITH, 1), hide(p, FIXED, 2), hide(p, STREAM, 3);
+    const float *in = p->array[0]->data, *with = p->array[1]->data, *x = p->array[3]->data;
+    float *out = p->expected = malloc(p->out->bytes + 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) {
+            out[i * m + j] = in[i * m + j] + ((float *)p->array[2]->data)[2 * 41 + 3];
+            for (int64_t k = 0; k < TERMS; k++) out[i * m + j] += with[k * n + i] * x[k * m + j];
+        }
+}
+
+static motet_status make_block(const rt_chunk *chunk, const rt_view *raw, const rt_view *made,
+                               const rt_queue *queue, const void *user)
+{
+    (void)user;
+    const ports_make_args a = {*raw, *made, chunk->port[FIXED]};
+    return rt_launch(queue, &ports_make_kernel, &a, raw->count[0] * raw->count[1]);
+}
+
+static void make_made(motet_context *c, int64_t n, int64_t m, ports_case *p)
+{
+    enum { TERMS = 23 };
+    p->array[0] = floats(c, TERMS, n, 2);
+    p->array[1] = floats(c, m, 1, 3);
+    p->array[2] = floats(c, TERMS, m, 4);
+    p->out = floats(c, n, m, 5);
+    p->op.name = "ports.made", p->op.user = &ports_made_kernel;
+    p->op.stream_extent = TERMS;
+    p->op.port[WITH] = stream_port("with", p->array[0], 1, RT_WHOLE);
+    p->op.port[FIXED] = read_port("y", p->array[1], RT_WHOLE, RT_WHOLE);
+    p->op.port[STREAM] = stream_port("x", p->array[2], RT_WHOLE, 1);
+    p->op.port[STREAM].transform = make_block;
+    p->op.port[STREAM].made_type = MOTET_F64;
+    p->op.port[OUT] = (rt_port){.name = "out", .array = p->out, .access = RT_WRITE, .cut = {0, 1}};
+    const float *with = p->array[0]->data, *y = p->array[1]->data, *x = p->array[2]->data;
+    float *out = p->expected = malloc(p->out->bytes + 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) {
+            float sum = 0;
+            for (int64_t k = 0; k < TERMS; k++)
+                sum = (float)(sum + with[k * n + i] * ((double)x[k * m + j] * y[j]));
+            out[i * m + j] = sum;
+        }
+}
+
 void ports_case_make(motet_context *c, int which, int64_t n, int64_t m, ports_case *p)
 {
     static void (*const make[PORTS_CASES])(motet_context *, int64_t, int64_t, ports_case *) = {
-        make_listed, make_rows, make_sums, make_count, make_limbs};
+        make_listed, make_rows, make_sums, make_count, make_limbs, make_source, make_made};
     memset(p, 0, sizeof *p);
     p->op = (rt_op){.axes = 2, .extent = {n, m}, .enqueue = enqueue};
     make[which](c, n, m, p);
