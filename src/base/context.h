@@ -20,6 +20,7 @@ struct motet_context {
     struct rt_devices *devices;       /* opened by rt, see rt/devices.h */
     struct motet_array *resident;     /* arrays with parts on devices; guarded by the lock */
     struct rt_weights_store *weights; /* see rt/weights.h */
+    struct rt_plan_records *plans;    /* for the report, see rt/plan_record.h; NULL: none */
     struct rt_turns *turns;           /* whose turn it is on the devices, see rt/turn.h */
     struct rt_journal *journal;       /* of finished chunks; NULL: none */
     struct sim_world *sim;            /* of the simulated devices; NULL: there are none */

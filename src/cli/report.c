@@ -68,9 +68,8 @@ static json_t *compose(run *r)
     json_object_set_new(report, "inputs", files_of(r->inputs));
     json_object_set_new(report, "outputs", files_of(r->outputs));
     json_object_set(report, "result", r->result);
-    json_object_set_new(report, "plan", json_null());
-
     json_t *account = account_of(r);
+    json_object_set_new(report, "plan", part(account, "plan", json_null()));
     json_object_set_new(report, "devices", part(account, "devices", json_array()));
     json_object_set_new(report, "operations", part(account, "operations", json_array()));
     json_t *timing = json_pack("{s:f, s:O}", "seconds", seconds, "stages", r->stages);
@@ -78,7 +77,7 @@ static json_t *compose(run *r)
     json_t *memory = part(account, "memory", json_object());
     if (!json_object_get(memory, "planned")) json_object_set_new(memory, "planned", json_null());
     json_object_set_new(report, "memory", memory);
-    json_object_set_new(report, "losses", json_array());
+    json_object_set_new(report, "losses", part(account, "losses", json_array()));
     json_object_set_new(report, "warnings", part(account, "warnings", json_array()));
     json_decref(account);
     return report;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "rt/devices.h"
 #include "rt/journal.h"
+#include "rt/plan_record.h"
 #include "rt/turn.h"
 #include "rt/weights.h"
 
@@ -37,5 +38,6 @@ void motet_context_free(motet_context *context)
     rt_journal_close(context->journal);
     rt_turns_free(context);
     rt_weights_close(context);
+    rt_plan_records_clear(context);
     context_end(context);
 }

@@ -26,7 +26,9 @@ typedef struct rt_device {
     motet_device_info info;     /* as it was when the device was first opened */
     atomic_int_fast64_t chunks; /* done since the last reset of the report */
     int64_t *baseline; /* items of each thread at that reset; guarded by the context's lock */
-    atomic_int_fast64_t held, taken; /* bytes of device memory, see rt/hold.h */
+    atomic_int_fast64_t uploaded, downloaded; /* bytes since then */
+    atomic_int_fast64_t held, taken;          /* bytes of device memory, see rt/hold.h */
+    atomic_int_fast64_t taken_most;           /* at once, since that reset */
     atomic_int lost; /* no run uses it any more. Set last: who sees it finds reason and cool-down */
 
     /* Guarded by the context's lock: */

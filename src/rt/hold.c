@@ -9,7 +9,12 @@
 enum { WAIT = 10000000 }; /* nanoseconds: how late a cancellation is seen */
 
 void rt_hold_bytes(rt_device *one, int64_t bytes) { atomic_fetch_add(&one->held, bytes); }
-void rt_hold_taken(rt_device *one, int64_t bytes) { atomic_fetch_add(&one->taken, bytes); }
+void rt_hold_taken(rt_device *one, int64_t bytes)
+{
+    const int64_t now = atomic_fetch_add(&one->taken, bytes) + bytes;
+    int_fast64_t most = atomic_load(&one->taken_most);
+    while (now > most && !atomic_compare_exchange_weak(&one->taken_most, &most, now)) continue;
+}
 
 /* What follows is called with the lock of planning held. */
 
@@ -84,6 +89,14 @@ void rt_hold_end(motet_context *c, rt_hold *hold)
     all->given++;
     pthread_cond_broadcast(&all->changed);
     pthread_mutex_unlock(&all->planning);
+}
+
+int64_t rt_hold_promised(motet_context *c)
+{
+    pthread_mutex_lock(&c->devices->planning);
+    const int64_t promised = c->devices->promised;
+    pthread_mutex_unlock(&c->devices->planning);
+    return promised;
 }
 
 uint64_t rt_hold_given(motet_context *c)

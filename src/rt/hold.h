@@ -23,6 +23,8 @@ motet_status rt_hold_plan(motet_context *context, const rt_op *op, rt_plan_devic
                           rt_plan *plan, rt_hold *hold);
 /* So many of the host's bytes are allocated now, or will not be. INT64_MAX: all. */
 void rt_hold_drawn(motet_context *context, rt_hold *hold, int64_t bytes);
+/* Bytes of the host that all runs will allocate. */
+int64_t rt_hold_promised(motet_context *context);
 void rt_hold_end(motet_context *context, rt_hold *hold);
 
 /* How often something was given; waiting until it is more often than `seen`. CANCELLED. */

@@ -110,6 +110,7 @@ static motet_status send_piece(pipe_device *d, const pipe_box *piece, int *moved
         t->host_access(d->device, stage, bytes, 1);
         TRY(gather(d, d->port, piece, stage));
         TRY(t->copy(d->stream[PIPE_UP], to, stage, bytes));
+        atomic_fetch_add(&d->on->uploaded, (int64_t)bytes);
         TRY(t->event_record(d->stream[PIPE_UP], d->sent[h]));
         d->half_used[h] = 1;
         d->half = !h;
@@ -195,8 +196,9 @@ static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_ki
         char *stage = pipe_host_side(d, i, slot, place);
         t->host_access(d->device, stage, bytes, 1);
         TRY(gather(d, i, &box, stage));
-        if (!d->device->host_visible)
-            TRY(t->copy(d->stream[PIPE_UP], pipe_arena(d, i, slot, place), stage, bytes));
+        if (d->device->host_visible) continue;
+        TRY(t->copy(d->stream[PIPE_UP], pipe_arena(d, i, slot, place), stage, bytes));
+        atomic_fetch_add(&d->on->uploaded, (int64_t)bytes);
     }
     return MOTET_OK;
 }
@@ -290,8 +292,10 @@ static motet_status receive(pipe_device *d, const rt_chunk *chunk, int slot)
         const rt_port *p = &d->job->op->port[i];
         if (!comes_down(d, i)) continue;
         const pipe_box box = pipe_box_of(d->job->op, p, chunk);
+        const size_t bytes = pipe_box_bytes(p, &box);
         TRY(t->copy(d->stream[PIPE_DOWN], pipe_host_side(d, i, slot, 0), pipe_arena(d, i, slot, 0),
-                    pipe_box_bytes(p, &box)));
+                    bytes));
+        atomic_fetch_add(&d->on->downloaded, (int64_t)bytes);
     }
     return t->event_record(d->stream[PIPE_DOWN], s->down);
 }

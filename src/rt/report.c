@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "rt/devices.h"
+#include "rt/plan_record.h"
 
 enum { THREADS = 4096 }; /* the most a device has, see motet_context_options */
 
@@ -36,6 +37,15 @@ static json_t *items_json(motet_context *c, rt_device *one)
     return NULL;
 }
 
+/* Of the device; a host's own is told for the context. */
+static json_t *memory_json(motet_context *c, const rt_device *one)
+{
+    if (one->host_visible) return json_null();
+    return json_pack("{s:I, s:I}", "planned",
+                     (json_int_t)rt_plan_most(c, (int)(one - c->devices->set)), "accounted",
+                     (json_int_t)atomic_load(&one->taken_most));
+}
+
 static json_t *device_json(motet_context *c, rt_device *one)
 {
     json_t *items = items_json(c, one);
@@ -44,10 +54,45 @@ static json_t *device_json(motet_context *c, rt_device *one)
     pthread_mutex_lock(&c->lock);
     memcpy(reason, one->reason, sizeof reason);
     pthread_mutex_unlock(&c->lock);
-    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s?, s:o}", "name", one->info.name, "description",
-                     one->info.description, "isa", motet_isa_text(one->info.isa), "threads",
-                     one->info.threads, "chunks", (json_int_t)atomic_load(&one->chunks), "lost",
-                     atomic_load(&one->lost) ? reason : NULL, "items_per_thread", items);
+    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s?, s:I, s:I, s:o, s:o}", "name", one->info.name,
+                     "description", one->info.description, "isa", motet_isa_text(one->info.isa),
+                     "threads", one->info.threads, "chunks", (json_int_t)atomic_load(&one->chunks),
+                     "lost", atomic_load(&one->lost) ? reason : NULL, "uploaded",
+                     (json_int_t)atomic_load(&one->uploaded), "downloaded",
+                     (json_int_t)atomic_load(&one->downloaded), "memory", memory_json(c, one),
+                     "items_per_thread", items);
+}
+
+/* Devices that were lost, here or before: also those that are back. */
+static json_t *losses_json(motet_context *c)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < c->devices->count; i++) {
+        const rt_device *one = &c->devices->set[i];
+        pthread_mutex_lock(&c->lock);
+        json_t *row =
+            one->losses ? json_pack("{s:s, s:s, s:I, s:I, s:b}", "device", one->info.name, "reason",
+                                    one->reason, "losses", (json_int_t)one->losses, "returns",
+                                    (json_int_t)one->returns, "lost", atomic_load(&one->lost))
+                        : NULL;
+        const int failed = one->losses && json_array_append_new(list, row);
+        pthread_mutex_unlock(&c->lock);
+        if (!failed) continue;
+        json_decref(list);
+        list = NULL;
+    }
+    return list;
+}
+
+/* Plans, losses and what was planned for the host. */
+static int add_plans(motet_context *c, json_t *report)
+{
+    const int64_t host = rt_plan_most(c, RT_HOST);
+    return json_object_set_new(report, "plan",
+                               json_pack("{s:o}", "operations", rt_plan_records(c))) ||
+           json_object_set_new(report, "losses", losses_json(c)) ||
+           json_object_set_new(json_object_get(report, "memory"), "planned",
+                               host ? json_integer(host) : json_null());
 }
 
 motet_status motet_context_report(motet_context *c, char **json)
@@ -58,7 +103,7 @@ motet_status motet_context_report(motet_context *c, char **json)
     if (!devices || !report) goto out;
     for (int i = 0; i < c->devices->count; i++)
         if (json_array_append_new(devices, device_json(c, &c->devices->set[i]))) goto out;
-    if (json_object_set(report, "devices", devices)) goto out;
+    if (json_object_set(report, "devices", devices) || add_plans(c, report)) goto out;
     text = json_dumps(report, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     char *copy = text ? mem_text(c, text) : NULL;
     if (!copy) goto out;
@@ -76,9 +121,13 @@ void motet_text_free(motet_context *c, char *text) { mem_free(c, text); }
 void motet_context_report_reset(motet_context *c)
 {
     report_reset(c);
+    rt_plan_records_clear(c);
     for (int i = 0; i < c->devices->count; i++) {
         rt_device *one = &c->devices->set[i];
         atomic_store(&one->chunks, 0);
+        atomic_store(&one->uploaded, 0);
+        atomic_store(&one->downloaded, 0);
+        atomic_store(&one->taken_most, atomic_load(&one->taken));
         dev *device = one->baseline ? rt_device_hold(c, one) : NULL;
         if (!device) continue;
         int64_t now[THREADS]; /* the device is asked without the lock: it may want it itself */

@@ -16,6 +16,7 @@
 #include "rt/devices.h"
 #include "rt/hold.h"
 #include "rt/pipe_inside.h"
+#include "rt/plan_record.h"
 #include "rt/recover.h"
 #include "rt/run_inside.h"
 
@@ -154,10 +155,19 @@ motet_status run_plan(run *r, int wait)
     }
 }
 
+/* Bytes that the host may hold while this goes on. */
+static int64_t most_of_host(motet_context *c)
+{
+    motet_memory memory;
+    motet_context_memory(c, &memory);
+    return (int64_t)memory.now + rt_hold_promised(c) + PIPE_BOOKS;
+}
+
 motet_status run_begin(run *r, pipe_turn *turn)
 {
     motet_context *c = r->context;
     motet_status st = report_operation_begin(c, r->op->name);
+    if (st == MOTET_OK) st = rt_plan_record(c, r->op, &r->plan, r->index, most_of_host(c));
     if (st == MOTET_OK && r->plan.chunks == 0) return MOTET_OK;
     r->job.plan = &r->plan;
     r->job.devices = r->devices;

@@ -20,7 +20,7 @@ works ct recon scan.h5 -o v.npy --json report.json --png v.png
 has 'axis      column 33.'
 has 'wrote     v.npy, v.png'
 files report report.json 'set(r) == {"motet", "command", "inputs", "outputs", "result", "plan", "devices", "operations", "timing", "memory", "losses", "warnings"}' || bad keys
-files report report.json 'r["result"]["shape"] == [6, 64, 64] and abs(r["result"]["center"] - 33.25) < 0.5 and r["plan"] is None and r["losses"] == []' || bad result
+files report report.json 'r["result"]["shape"] == [6, 64, 64] and abs(r["result"]["center"] - 33.25) < 0.5 and {"ct.filter", "ct.backproject"} <= {o["name"] for o in r["plan"]["operations"]} and r["memory"]["planned"] > 0 and r["losses"] == []' || bad result
 files report report.json '[o["path"] for o in r["outputs"]] == ["v.npy", "v.png"] and r["inputs"][0]["path"] == "scan.h5" and len(r["inputs"][0]["digest"]) == 32' || bad files
 files report report.json 'sum(d["chunks"] for d in r["devices"]) > 0 and r["memory"]["accounted_peak"] > 0 and r["timing"]["seconds"] > 0' || bad account
 files report report.json 'min(read_npy("v.npy")[1]) == r["result"]["minimum"] and max(read_npy("v.npy")[1]) == r["result"]["maximum"]' || bad extent
