@@ -90,10 +90,13 @@ MOTET_API void motet_context_options_init(motet_context_options *options);
  * check. A failure leaves nothing behind; the reason goes to `log` as an ERROR. */
 MOTET_API motet_status motet_context_create(const motet_context_options *options,
                                             motet_context **out);
-/* Everything made with the context must be freed before it. NULL is legal. */
+/* Everything made with the context must be freed before it, but for jobs: those that are left are
+ * cancelled, waited for and freed. NULL is legal. */
 MOTET_API void motet_context_free(motet_context *context);
 
-/* The last failure in this context: what failed, with the values that were wrong. */
+/* The last failure of the calling thread in this context (inside a job: of that job); if it had
+ * none, the last one of any thread that runs no job. What failed, with the values that were wrong.
+ */
 typedef struct motet_error {
     motet_status status;
     char message[512]; /* one line */
@@ -106,8 +109,8 @@ typedef struct motet_error {
 
 MOTET_API void motet_context_error(const motet_context *context, motet_error *out);
 
-/* Asks every run of this context to stop; a run that begins later is not touched. Safe to call
- * from a signal handler and from any thread. */
+/* Asks every run of this context to stop, those of jobs too; a run that begins later is not
+ * touched. Safe to call from a signal handler and from any thread. */
 MOTET_API void motet_context_cancel(motet_context *context);
 
 typedef struct motet_memory {

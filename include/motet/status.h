@@ -34,6 +34,7 @@ extern "C" {
     X(DEVICE_ERROR, 32, DEVICE, 0, "a device refused an operation")                                \
     X(BUSY, 33, NONE, 1, "not finished yet")                                                       \
     X(CANCELLED, 40, CANCELLED, 0, "cancelled")                                                    \
+    X(DEADLINE, 41, CANCELLED, 1, "the deadline passed")                                           \
     X(CHECK_FAILED, 50, INTERNAL, 0, "a check failed")                                             \
     X(INTERNAL, 51, INTERNAL, 0, "a defect in Motet")
 

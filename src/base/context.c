@@ -1,14 +1,12 @@
-/* Contexts, their error record and their account of memory. */
+/* Contexts and their account of memory. */
 #include "base/context.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/fail.h"
 #include "base/number.h"
 #include "base/report.h"
 
@@ -88,8 +86,8 @@ motet_status context_begin(const motet_context_options *given, motet_context **o
     memset(c, 0, sizeof *c);
     c->options = options;
     c->options.devices = NULL; /* the caller's text may not live as long */
-    c->error.device = -1;
-    c->error.chunk = -1;
+    for (int i = 0; i < CONTEXT_RECORDS; i++)
+        c->record[i].error = (motet_error){.device = -1, .chunk = -1};
     if (pthread_mutex_init(&c->lock, NULL)) {
         options.allocator.release(c, sizeof *c, options.allocator.user);
         return refuse(&options, MOTET_NO_MEMORY, "the system gives no lock");
@@ -116,86 +114,6 @@ void motet_context_memory(const motet_context *context, motet_memory *out)
 {
     *out = (motet_memory){atomic_load(&context->held), atomic_load(&context->held_peak),
                           atomic_load(&context->blocks)};
-}
-
-void motet_context_error(const motet_context *context, motet_error *out)
-{
-    motet_context *c = (motet_context *)(uintptr_t)context; /* the lock is not part of the value */
-    pthread_mutex_lock(&c->lock);
-    *out = c->error;
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void record(motet_context *c, motet_status status, const char *file, int line, int native,
-                   const char *message)
-{
-    pthread_mutex_lock(&c->lock);
-    motet_error *e = &c->error;
-    e->status = status;
-    e->file = file;
-    e->line = line;
-    e->device = -1;
-    e->chunk = -1;
-    e->native = native;
-    snprintf(e->message, sizeof e->message, "%s", message);
-    for (char *p = e->message; *p; p++) /* names come from files: keep it one printable line */
-        if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
-    pthread_mutex_unlock(&c->lock);
-}
-
-motet_status fail_at(motet_context *c, motet_status status, const char *file, int line, int native,
-                     const char *format, ...)
-{
-    char message[sizeof c->error.message];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(message, sizeof message, format, list);
-    va_end(list);
-    record(c, status, file, line, native, message);
-    return status;
-}
-
-motet_status fail_errno_at(motet_context *c, int number, const char *file, int line,
-                           const char *format, ...)
-{
-    char message[sizeof c->error.message], reason[128];
-    va_list list;
-    va_start(list, format);
-    const int length = vsnprintf(message, sizeof message, format, list);
-    va_end(list);
-    const char *text = strerror_r(number, reason, sizeof reason);
-    if (length >= 0 && (size_t)length < sizeof message)
-        snprintf(message + length, sizeof message - (size_t)length, ": %s", text);
-    const motet_status status = number == ENOENT   ? MOTET_NOT_FOUND
-                                : number == EEXIST ? MOTET_EXISTS
-                                : number == ENOMEM ? MOTET_NO_MEMORY
-                                                   : MOTET_IO;
-    record(c, status, file, line, number, message);
-    return status;
-}
-
-void fail_prefix(motet_context *c, const char *format, ...)
-{
-    char prefix[sizeof c->error.message], joined[2 * sizeof prefix + 2];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(prefix, sizeof prefix, format, list);
-    va_end(list);
-    pthread_mutex_lock(&c->lock);
-    snprintf(joined, sizeof joined, "%s: %s", prefix, c->error.message);
-    snprintf(c->error.message, sizeof c->error.message, "%.511s", joined);
-    pthread_mutex_unlock(&c->lock);
-}
-
-motet_status fail_where(motet_context *c, motet_status status, int device, int64_t chunk)
-{
-    pthread_mutex_lock(&c->lock);
-    if (c->error.status == status) {
-        c->error.device = device;
-        c->error.chunk = chunk;
-    }
-    pthread_mutex_unlock(&c->lock);
-    return status;
 }
 
 const char *motet_version(void) { return MOTET_VERSION; }

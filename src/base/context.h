@@ -7,11 +7,22 @@
 
 #include <motet/context.h>
 
+/* The last failure of a thread that is in no scope. */
+enum { CONTEXT_RECORDS = 8 };
+typedef struct context_record {
+    pthread_t thread;
+    uint64_t age; /* which failure of the context it was; 0: none yet */
+    motet_error error;
+} context_record;
+
 struct motet_context {
     motet_context_options options; /* with the hooks filled in; `devices` is not kept */
 
-    pthread_mutex_t lock; /* guards error and report */
-    motet_error error;
+    pthread_mutex_t lock; /* guards records, scopes and report */
+    context_record record[CONTEXT_RECORDS];
+    uint64_t failures;
+    struct scope *scopes;  /* of threads that run a job, see scope.h */
+    atomic_int scoped;     /* how many */
     struct report *report; /* see report.h */
 
     atomic_uint_fast64_t held, held_peak, blocks; /* bytes, bytes, count */
@@ -20,6 +31,7 @@ struct motet_context {
     struct rt_devices *devices;       /* opened by rt, see rt/devices.h */
     struct motet_array *resident;     /* arrays with parts on devices; guarded by the lock */
     struct rt_weights_store *weights; /* see rt/weights.h */
+    struct motet_job *jobs;           /* not freed yet, see rt/job.c; guarded by the lock */
     struct rt_plan_records *plans;    /* for the report, see rt/plan_record.h; NULL: none */
     struct rt_turns *turns;           /* whose turn it is on the devices, see rt/turn.h */
     struct rt_journal *journal;       /* of finished chunks; NULL: none */

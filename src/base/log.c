@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "base/fail.h"
 #include "base/report.h"
+#include "base/scope.h"
 
 enum { LINE_BYTES = 1024 };
 static const int64_t interval = 50000000; /* nanoseconds between two progress calls */
@@ -49,7 +50,8 @@ void log_warning(motet_context *c, const char *component, const char *format, ..
 log_phase log_phase_begin(motet_context *c, const char *name, int64_t total)
 {
     const int64_t now = clock_now(c);
-    return (log_phase){c, name, total, now, now - interval, 0, atomic_load(&c->cancelled)};
+    return (log_phase){
+        c, name, total, now, now - interval, 0, atomic_load(&c->cancelled), context_scope(c)};
 }
 
 motet_status log_phase_step(log_phase *phase, int64_t done)
@@ -57,17 +59,24 @@ motet_status log_phase_step(log_phase *phase, int64_t done)
     motet_context *c = phase->context;
     phase->done = done;
     const int64_t now = clock_now(c);
+    const scope *job = phase->scope;
+    motet_progress_fn *progress = job ? job->progress : c->options.progress;
     motet_go go = MOTET_GO_ON;
     const int ended = phase->total > 0 && done >= phase->total;
-    if (c->options.progress && (ended || now - phase->last >= interval)) {
+    if (progress && (ended || now - phase->last >= interval)) {
         phase->last = now;
         const motet_progress p = {phase->name, done, phase->total,
                                   (double)(now - phase->start) * 1e-9};
-        go = c->options.progress(&p, c->options.progress_user);
+        go = progress(&p, job ? job->progress_user : c->options.progress_user);
     }
-    if (go == MOTET_GO_ON && atomic_load(&c->cancelled) == phase->cancelled) return MOTET_OK;
-    return fail(c, MOTET_CANCELLED, "%s: cancelled after %lld of %lld", phase->name,
-                (long long)done, (long long)phase->total);
+    if (go != MOTET_GO_ON || atomic_load(&c->cancelled) != phase->cancelled ||
+        (job && atomic_load(&job->cancelled)))
+        return fail(c, MOTET_CANCELLED, "%s: cancelled after %lld of %lld", phase->name,
+                    (long long)done, (long long)phase->total);
+    if (job && now >= job->deadline)
+        return fail(c, MOTET_DEADLINE, "%s: the deadline passed after %lld of %lld", phase->name,
+                    (long long)done, (long long)phase->total);
+    return MOTET_OK;
 }
 
 motet_status log_phase_look(log_phase *phase) { return log_phase_step(phase, phase->done); }

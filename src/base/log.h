@@ -16,11 +16,12 @@ typedef struct log_phase {
     const char *name;
     int64_t total, start, last, done;
     uint_fast64_t cancelled; /* the context's count when the phase began */
+    struct scope *scope;     /* of the thread that began it */
 } log_phase;
 
 log_phase log_phase_begin(motet_context *context, const char *name, int64_t total);
-/* MOTET_CANCELLED (with the error set) if the callback said stop or motet_context_cancel was called
- * since the phase began. */
+/* With the error set: CANCELLED if the callback said stop, motet_context_cancel was called since
+ * the phase began, or the job was cancelled; DEADLINE if that of the job has passed. */
 motet_status log_phase_step(log_phase *phase, int64_t done);
 motet_status log_phase_look(log_phase *phase); /* the same with nothing more done */
 

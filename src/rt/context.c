@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "rt/devices.h"
+#include "rt/job.h"
 #include "rt/journal.h"
 #include "rt/plan_record.h"
 #include "rt/turn.h"
@@ -23,7 +24,9 @@ motet_status motet_context_create(const motet_context_options *options, motet_co
     if (st != MOTET_OK) return st;
     st = open_all(c, options ? options->devices : NULL);
     if (st != MOTET_OK) { /* there will be no context to read the reason from */
-        log_text(c, MOTET_LOG_ERROR, "context", "%s", c->error.message);
+        motet_error error;
+        motet_context_error(c, &error);
+        log_text(c, MOTET_LOG_ERROR, "context", "%s", error.message);
         motet_context_free(c);
         return st;
     }
@@ -34,6 +37,7 @@ motet_status motet_context_create(const motet_context_options *options, motet_co
 void motet_context_free(motet_context *context)
 {
     if (!context) return;
+    rt_jobs_end(context);
     rt_devices_close(context);
     rt_journal_close(context->journal);
     rt_turns_free(context);
