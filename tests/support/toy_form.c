@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kern/accumulate.h"
+#include "support/toy_cover.h"
 #include "support/toy_rows.h"
 
 #include "support/pipe.h"
@@ -14,6 +16,7 @@ struct toy_form {
     pipe_case map;
     motet_array *wanted;
     rt_rows *rows; /* NULL: not yet */
+    motet_array *gain, *sums, *histogram;
 };
 
 static const struct {
@@ -42,6 +45,13 @@ toy_form *toy_form_make(motet_context *context, toy_which which, int size)
         assert_ok(context, motet_array_create(context, MOTET_I64, 1, &rows, &f->wanted));
         int64_t *n = f->wanted->data;
         for (int64_t i = 0; i < rows; i++) n[i] = i == 3 ? 4 * columns : i * i % 6;
+    } else if (which == TOY_COVER) {
+        assert_ok(context, motet_array_create(context, MOTET_F32, 1, &rows, &f->gain));
+        float *gain = f->gain->data;
+        for (int64_t i = 0; i < rows; i++) gain[i] = 1 / (1 + (float)(i % 13));
+        const int64_t shape[2] = {TOY_CELLS, K_LIMBS_BOUNDED}, bins = TOY_BINS;
+        assert_ok(context, motet_array_create(context, MOTET_I64, 2, shape, &f->sums));
+        assert_ok(context, motet_array_create(context, MOTET_I64, 1, &bins, &f->histogram));
     }
     return f;
 }
@@ -51,6 +61,9 @@ void toy_form_free(toy_form *f)
     pipe_case_free(&f->map);
     motet_array_free(f->wanted);
     rt_rows_free(f->rows);
+    motet_array_free(f->gain);
+    motet_array_free(f->sums);
+    motet_array_free(f->histogram);
     free(f);
 }
 
@@ -61,6 +74,11 @@ motet_status toy_form_run(toy_form *f, const rt_run_options *options)
         const rt_ragged r = toy_emit(f->wanted, 0);
         return rt_ragged_run(f->context, &r, options, &f->rows);
     }
+    if (f->which == TOY_COVER) {
+        const toy_cover cover = {.gain = f->gain, .map = f->sums, .histogram = f->histogram};
+        const rt_op op = toy_cover_op(&cover);
+        return rt_run_with(f->context, &op, options);
+    }
     const int size = (int)(sizes[f->size].rows % 16);
     const toy_walk walk = {.steps = 2 + (uint32_t)size / 3, .buckets = 8, .capacity = 3};
     return toy_walk_run(f->context, &walk, options, &f->rows);
@@ -70,6 +88,8 @@ void toy_form_digest(const toy_form *f, char digest[33])
 {
     if (f->which <= TOY_PROJECT)
         assert_ok(f->context, motet_array_digest(f->map.out, digest));
+    else if (f->which == TOY_COVER)
+        assert_ok(f->context, motet_array_digest(f->sums, digest));
     else if (f->rows)
         rt_rows_digest(f->rows, digest);
     else

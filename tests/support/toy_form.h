@@ -13,6 +13,7 @@ typedef enum toy_which {
     TOY_PROJECT, /* a map of an engine */
     TOY_EMIT,    /* ragged, counted */
     TOY_WALK,    /* ragged within a capacity, and exchange, for some steps */
+    TOY_COVER,   /* exact sums */
     TOY_FORMS
 } toy_which;
 
