@@ -25,6 +25,7 @@ struct motet_array {
     int owned;
 
     /* Guarded by the context's lock. */
+    int versions; /* of resources that have it: nobody writes it (rt/resource.h) */
     rt_residence residence;
     struct rt_part *parts;
     char broken[32];                  /* the device that took the newest values with it; "": none */

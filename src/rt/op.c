@@ -168,6 +168,9 @@ motet_status rt_op_check(motet_context *c, const rt_op *op)
         const rt_port *p = &op->port[i];
         if (!p->array) continue;
         TRY(check_port(c, op, p));
+        if (p->access != RT_READ && p->array->versions)
+            return fail(c, MOTET_BAD_ARGUMENT, "%s: %s is of a resource, which nobody writes",
+                        op->name, p->name);
         for (int j = 0; j < i; j++) {
             const rt_port *q = &op->port[j];
             if (q->array && p->access != RT_READ && q->access != RT_READ && rt_ports_overlap(p, q))

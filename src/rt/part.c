@@ -90,6 +90,14 @@ void rt_part_unuse(motet_context *c, rt_part *part)
     if (last) release(c, part);
 }
 
+static void release_all(motet_context *c, rt_part *list)
+{
+    for (rt_part *part = list, *next; part; part = next) {
+        next = part->next;
+        release(c, part);
+    }
+}
+
 /* The list of an array. */
 
 rt_part *rt_part_find(const motet_array *a, int device, const pipe_box *box, int use)
@@ -105,17 +113,6 @@ rt_part *rt_part_find(const motet_array *a, int device, const pipe_box *box, int
     return found;
 }
 
-void rt_part_add(motet_array *a, rt_part *part)
-{
-    part->held = (int64_t)part->kept.memory[0].bytes;
-    rt_hold_bytes(&a->context->devices->set[part->device], part->held);
-    pthread_mutex_lock(&a->context->lock);
-    part->dropped = 0;
-    part->next = a->parts;
-    a->parts = part;
-    pthread_mutex_unlock(&a->context->lock);
-}
-
 /* Takes it out of the list; 1: nobody uses it. The lock is held. */
 static int take_out(motet_array *a, rt_part *part)
 {
@@ -128,18 +125,41 @@ static int take_out(motet_array *a, rt_part *part)
     return part->users == 0;
 }
 
-void rt_part_drop(motet_array *a, rt_part *part)
+void rt_part_add(motet_array *a, rt_part *part)
 {
     motet_context *c = a->context;
+    rt_part *list = NULL;
+    part->held = (int64_t)part->kept.memory[0].bytes;
+    rt_hold_bytes(&c->devices->set[part->device], part->held);
     pthread_mutex_lock(&c->lock);
-    const int unused = take_out(a, part);
+    for (rt_part *other = a->parts, *next; other; other = next) {
+        next = other->next;
+        if (other->device != part->device || !rt_box_within(&other->box, &part->box, a->axes))
+            continue;
+        part->owner |= other->owner;
+        if (!take_out(a, other)) continue;
+        other->next = list;
+        list = other;
+    }
+    part->dropped = 0;
+    part->next = a->parts;
+    a->parts = part;
     pthread_mutex_unlock(&c->lock);
-    if (unused) release(c, part);
+    release_all(c, list);
 }
 
 void rt_parts_drop_all(motet_array *a)
 {
-    while (a->parts) rt_part_drop(a, a->parts);
+    rt_part *list = NULL;
+    pthread_mutex_lock(&a->context->lock);
+    for (rt_part *part = a->parts, *next; part; part = next) {
+        next = part->next;
+        if (!take_out(a, part)) continue;
+        part->next = list;
+        list = part;
+    }
+    pthread_mutex_unlock(&a->context->lock);
+    release_all(a->context, list);
 }
 
 static int gone(const motet_context *c, const rt_part *part)
@@ -161,14 +181,6 @@ static void take_gone(motet_array *a, int device, rt_part **list)
         if (!take_out(a, part)) continue;
         part->next = *list;
         *list = part;
-    }
-}
-
-static void release_all(motet_context *c, rt_part *list)
-{
-    for (rt_part *part = list, *next; part; part = next) {
-        next = part->next;
-        release(c, part);
     }
 }
 

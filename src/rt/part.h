@@ -33,9 +33,9 @@ void rt_part_unuse(motet_context *context, rt_part *part);
 
 /* A part of the device that holds all of the box; with `use`, one user more. */
 rt_part *rt_part_find(const motet_array *array, int device, const pipe_box *box, int use);
+/* The part is the array's from now on, in place of those of the device that lie within it. */
 void rt_part_add(motet_array *array, rt_part *part);
-/* Out of the array; released when nobody uses it. */
-void rt_part_drop(motet_array *array, rt_part *part);
+/* Out of the array; they are released when nobody uses them. */
 void rt_parts_drop_all(motet_array *array);
 
 /* Drops the parts of lost devices, which may break the array. */

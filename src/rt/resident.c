@@ -319,21 +319,12 @@ static void commit_output(rt_resident *r, int port, const char *private)
     }
 }
 
-/* A new part takes the place of those within it. */
 static void keep_input(rt_resident *r, int device, int port)
 {
     rt_use *use = &r->use[device][port];
-    motet_array *a = mutable(r->op->port[port].array);
     if (!use->fresh) return;
     use->fresh = 0;
-    for (rt_part *part = a->parts, *next; part; part = next) {
-        next = part->next;
-        if (part->device != device || !rt_box_within(&part->box, &use->part->box, a->axes))
-            continue;
-        use->part->owner |= part->owner;
-        rt_part_drop(a, part);
-    }
-    rt_part_add(a, use->part);
+    rt_part_add(mutable(r->op->port[port].array), use->part);
 }
 
 void rt_resident_commit(rt_resident *r, void *const private[RT_PORTS])
