@@ -19,14 +19,6 @@ static motet_status nonsense(motet_context *c, const rt_op *op, const rt_port *p
     return fail(c, MOTET_INTERNAL, "%s: %s %s", op->name, p->name, what);
 }
 
-/* What the pipeline cannot do yet. */
-static motet_status check_possible(motet_context *c, const rt_op *op, const rt_port *p)
-{
-    if (!p->sink) return MOTET_OK;
-    return fail(c, MOTET_UNSUPPORTED, "%s: %s has a sink, which the runtime cannot do yet",
-                op->name, p->name);
-}
-
 static motet_status check_list(motet_context *c, const rt_op *op, const rt_port *p)
 {
     if (p->access != RT_READ || p->halo || p->cut[0] == RT_WHOLE)
@@ -99,7 +91,7 @@ static motet_status check_kind(motet_context *c, const rt_op *op, const rt_port 
         return nonsense(c, op, p, "has a source or a sink, and memory as well");
     if (p->transform && (!p->streamed || !motet_type_bytes(p->made_type)))
         return nonsense(c, op, p, "is transformed, so it is streamed, and made into a type");
-    return check_possible(c, op, p);
+    return MOTET_OK;
 }
 
 static motet_status check_port(motet_context *c, const rt_op *op, const rt_port *p)
@@ -136,6 +128,13 @@ int rt_op_buffered(const rt_op *op)
         const rt_port *p = &op->port[i];
         if (p->array && (rt_port_buffered(p) || p->transform)) return 1;
     }
+    return 0;
+}
+
+int rt_op_ordered(const rt_op *op)
+{
+    for (int i = 0; i < RT_PORTS; i++)
+        if (op->port[i].array && op->port[i].sink) return 1;
     return 0;
 }
 

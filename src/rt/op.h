@@ -132,6 +132,8 @@ motet_status rt_op_check(motet_context *context, const rt_op *op);
  * makes is not counted. */
 int rt_port_buffered(const rt_port *port);
 int rt_op_buffered(const rt_op *op); /* one of its ports is, or has a transform */
+/* 1 if parts must leave in ascending order: one of them goes to a sink. */
+int rt_op_ordered(const rt_op *op);
 int rt_ports_overlap(const rt_port *a, const rt_port *b); /* both with arrays */
 /* 1 if the port is written by way of a private copy. A direct array that another port reads gets
  * one all the same: else what is read would depend on what is written already. */

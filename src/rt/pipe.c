@@ -1,7 +1,10 @@
 /* Who does what. Each device works on its share; what a device could not finish (it was lost, it
  * hangs, it had no memory) goes to a list. A device that has done its share takes from the list at
  * once, while others still work: for that it is set up anew for the whole operation, as any part
- * may fall to it, in host memory that nobody holds. */
+ * may fall to it, in host memory that nobody holds.
+ *
+ * Where results go to a sink all of the work is such a list from the beginning, and a chunk leaves
+ * its slot only when all that come before it have: the slots are the reorder buffer. */
 #include "rt/pipe.h"
 
 #include <string.h>
@@ -9,13 +12,13 @@
 #include "base/context.h"
 #include "base/mem.h"
 #include "rt/pipe_inside.h"
-#include "rt/plan_inside.h"
 
 struct pipeline {
     pipe_job *job;
     pipe_list left;        /* to do, beside the shares */
     double elements, done; /* of the box */
     int held;              /* what was promised is taken */
+    int ordered;           /* chunks leave in ascending order */
     int64_t changes;       /* how often a device gave memory back */
     motet_status failure;  /* why a device went out */
     char reason[200];
@@ -55,6 +58,21 @@ static int has_a_say(const pipeline *p, const pipe_device *d)
     return 1;
 }
 
+static const pipe_task *task_of(const pipe_device *d, int64_t number)
+{
+    return &d->slot[number % d->slots].task;
+}
+
+static int in_flight(const pipe_device *d) { return d->kept && pipe_device_busy(d); }
+
+/* In order: a device takes nothing that comes before what it has, as its own chunks leave in the
+ * order in which they were begun. */
+static int may_take(const pipeline *p, const pipe_device *d)
+{
+    if (!p->ordered || d->begun == d->retired) return 1;
+    return pipe_task_compare(pipe_list_first(&p->left), task_of(d, d->begun - 1)) > 0;
+}
+
 static int has_work(const pipeline *p, const pipe_device *d)
 {
     if (d->out) return 0;
@@ -73,7 +91,7 @@ static motet_status next_task(pipe_device *d, pipe_task *task, int *got)
     if (!d->listed) {
         *got = d->next < d->share.chunks;
         if (*got) rt_share_chunk(&d->share, p->job->op, d->next++, task->first, task->count);
-    } else if (has_work(p, d)) {
+    } else if (has_work(p, d) && may_take(p, d)) {
         *got = 1;
         TRY(pipe_list_take(&p->left, d->share.cut.rows, task));
     }
@@ -211,13 +229,57 @@ motet_status pipe_return(pipeline *p)
 
 /* Steps. */
 
-static int in_flight(const pipe_device *d) { return d->kept && pipe_device_busy(d); }
+/* Something will happen on the device by itself. */
+static int waits(const pipe_device *d)
+{
+    return in_flight(d) && (!d->ready || d->feeding || d->state != PIPE_RUNNING);
+}
 
 int pipe_busy(const pipeline *p, int device)
 {
     for (int i = 0; i < p->count; i++)
-        if (p->job->index[i] == device) return in_flight(&p->device[i]);
+        if (p->job->index[i] == device) return waits(&p->device[i]);
     return 0;
+}
+
+/* The chunk that comes before all others which are not done yet may leave; NULL: that one has not
+ * begun. */
+static const pipe_device *first_to_leave(const pipeline *p)
+{
+    const pipe_device *first = NULL;
+    const pipe_task *task = pipe_list_first(&p->left);
+    for (int i = 0; i < p->count; i++) {
+        const pipe_device *d = &p->device[i];
+        if (!d->kept || d->begun == d->retired) continue;
+        const pipe_task *oldest = task_of(d, d->retired);
+        if (task && pipe_task_compare(task, oldest) < 0) continue;
+        task = oldest;
+        first = d;
+    }
+    return first;
+}
+
+/* What waits in the slots for a piece that nobody has room for, or for the next turn, is given up
+ * and listed again. That happens after a loss only. */
+static motet_status give_up(pipeline *p, int *moved)
+{
+    for (int i = 0; i < p->count; i++)
+        if (waits(&p->device[i])) return MOTET_OK;
+    for (int i = 0; i < p->count; i++) {
+        pipe_device *d = &p->device[i];
+        if (!in_flight(d)) continue;
+        for (int64_t k = d->retired; k < d->begun; k++) TRY(pipe_list_add(&p->left, task_of(d, k)));
+        d->begun = d->retired;
+        d->ready = 0;
+        *moved = 1;
+        p->changes++;
+        if (pipe_device_end(d, 0))
+            return leave(p, d,
+                         fail(p->job->context, MOTET_DEVICE_HUNG,
+                              "%s did not end what it had begun", d->on->info.name));
+        if (!p->job->turn->ending) return MOTET_OK;
+    }
+    return MOTET_OK;
 }
 
 int pipe_at_rest(const pipeline *p)
@@ -256,11 +318,13 @@ static int64_t rows_done(const pipeline *p)
 static motet_status step(pipeline *p, pipe_device *d, int *moved)
 {
     const int64_t before = d->retired;
+    d->held_back = p->ordered && first_to_leave(p) != d;
     const int slot = d->slots ? (int)(d->retired % d->slots) : 0;
     double size = 1;
     for (int i = 0; i < RT_AXES; i++) size *= (double)d->slot[slot].task.count[i];
     const motet_status st = pipe_device_step(d, next_task, moved);
     if (d->retired > before) p->done += size;
+    if (d->retired > before || !d->held_back) d->ready = 0;
     if (st != MOTET_OK && d->begun > d->retired) {
         p->job->failed = d->at;
         p->job->failed_on = d->on->device->index;
@@ -272,7 +336,8 @@ static motet_status step(pipeline *p, pipe_device *d, int *moved)
 
 motet_status pipe_step(pipeline *p, int *moved)
 {
-    int remaining = 0;
+    int remaining = 0, before = *moved;
+    *moved = 0;
     TRY(log_phase_step(p->job->phase, rows_done(p)));
     for (int i = 0; i < p->count; i++) {
         pipe_device *d = &p->device[i];
@@ -286,6 +351,8 @@ motet_status pipe_step(pipeline *p, int *moved)
     if (!remaining && p->left.count)
         return fail(p->job->context, p->failure, "%s: no device is left: %s", p->job->op->name,
                     p->reason);
+    if (p->ordered && !*moved) TRY(give_up(p, moved));
+    *moved |= before;
     return pipe_over(p) ? log_phase_step(p->job->phase, p->job->op->extent[0]) : MOTET_OK;
 }
 
@@ -300,6 +367,7 @@ motet_status pipe_begin(pipe_job *job, pipeline **out)
     if (!p) return fail(c, MOTET_NO_MEMORY, "%s: no memory for its books", job->op->name);
     p->job = job;
     p->count = plan->devices;
+    p->ordered = rt_op_ordered(job->op);
     p->left = (pipe_list){.context = c, .name = job->op->name};
     p->elements = 1;
     for (int i = 0; i < job->op->axes; i++) p->elements *= (double)job->op->extent[i];
@@ -310,9 +378,16 @@ motet_status pipe_begin(pipe_job *job, pipeline **out)
         d->on = &c->devices->set[job->index[i]];
         d->device = d->on->device;
         d->share = plan->share[i];
-        d->weightless = weights && !(weights->weight[i] > 0);
+        d->listed = plan->listed && d->share.rows > 0;
+        d->weightless = (weights && !(weights->weight[i] > 0)) || (plan->listed && !d->listed);
     }
-    const motet_status st = pipe_return(p); /* since it was planned */
+    motet_status st = MOTET_OK;
+    if (plan->listed) {
+        pipe_task all = {{0}, {1, 1, 1}};
+        for (int i = 0; i < job->op->axes; i++) all.count[i] = job->op->extent[i];
+        st = pipe_list_add(&p->left, &all);
+    }
+    if (st == MOTET_OK) st = pipe_return(p); /* lost since it was planned */
     if (st == MOTET_OK)
         *out = p;
     else

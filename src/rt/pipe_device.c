@@ -365,6 +365,11 @@ static motet_status retire(pipe_device *d, int *moved)
         if (st == MOTET_BUSY) return MOTET_OK;
         TRY(st);
     }
+    d->ready = d->held_back;
+    if (d->held_back) {
+        d->since = clock_now(d->job->context); /* that it waits is not its fault */
+        return MOTET_OK;
+    }
     const rt_chunk chunk = chunk_of(d, &s->task);
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &d->job->op->port[i];

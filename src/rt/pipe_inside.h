@@ -43,9 +43,11 @@ typedef struct pipe_device {
     int64_t at;        /* the chunk, counted like those, that a failure is about */
 
     /* pipe.c's */
-    int64_t next; /* chunk of the share */
-    int listed;   /* 1: takes from the list of what is left to do, and any part of the box */
-    int out;      /* takes no part in this run any more */
+    int64_t next;  /* chunk of the share */
+    int held_back; /* the oldest chunk may not leave its slot yet, */
+    int ready;     /* and could */
+    int listed;    /* 1: takes from the list of what is left to do, and any part of the box */
+    int out;       /* takes no part in this run any more */
     int weightless;
     int64_t refused; /* the count of changes when its memory did not suffice for any part */
 

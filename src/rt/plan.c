@@ -189,7 +189,12 @@ static int64_t wanted_rows(const rt_plan *plan, const rt_plan_options *o)
     for (int i = 0; i < plan->devices; i++)
         if (plan->share[i].rows > widest) widest = plan->share[i].rows;
     if (o->unpipelined) return widest;
-    const int64_t chunks = o->chunks_per_device ? o->chunks_per_device : CHUNKS_PER_DEVICE;
+    int64_t chunks = o->chunks_per_device ? o->chunks_per_device : CHUNKS_PER_DEVICE;
+    if (plan->listed) {
+        int working = 0;
+        for (int i = 0; i < plan->devices; i++) working += plan->share[i].rows > 0;
+        chunks = plan_mul(chunks, working);
+    }
     return widest / chunks + (widest % chunks != 0);
 }
 
@@ -211,6 +216,9 @@ static motet_status cut_shares(motet_context *c, const rt_op *op, const rt_plan_
         int64_t most = d->wanted_rows && d->wanted_rows < wanted ? d->wanted_rows : wanted;
         if (d->host_visible) {
             plan_cut_in_place(op, &o->cut, d->workers, s);
+            if (plan->listed && o->cut.rows[s->axis] <= 0 &&
+                s->cut.rows[s->axis] > wanted) /* some are left for the others */
+                s->cut.rows[s->axis] = plan_round_rows(wanted, op->grain[s->axis], s->rows);
             plan_measure(op, d, RT_SLOTS, s);
             if (!buffered || s->staging_bytes <= room) continue;
             most = s->cut.rows[s->axis];
@@ -232,7 +240,10 @@ static motet_status add_up(motet_context *c, const rt_plan_options *o, rt_plan *
     for (int i = 0; i < plan->devices; i++) {
         const rt_share *s = &plan->share[i];
         staging = plan_add(staging, s->staging_bytes);
-        plan->chunks = plan_add(plan->chunks, s->chunks);
+        if (!plan->listed)
+            plan->chunks = plan_add(plan->chunks, s->chunks);
+        else if (s->chunks > plan->chunks)
+            plan->chunks = s->chunks;
         if (plan->mode == RT_CHUNKED && s->blocks > 1) plan->mode = RT_STREAMED;
     }
     plan->host_bytes = plan_add(plan->private_bytes, staging);

@@ -104,6 +104,9 @@ typedef struct rt_share {
 typedef struct rt_plan {
     const char *operation;
     rt_mode mode;
+    /* 1: devices take pieces from one list, in ascending order; so each that works has the whole
+     * box as its share, of which it does a part, and `chunks` are about those of all. */
+    int listed;
     int devices;
     rt_share share[RT_DEVICES];
     int64_t chunks; /* of all devices */

@@ -128,5 +128,8 @@ motet_status plan_shares(motet_context *c, const rt_op *op, const rt_plan_device
     } else {
         plan->mode = o->unpipelined ? RT_SHARDED : RT_PIPELINED;
     }
+    plan->listed = rt_op_ordered(op);
+    for (int i = 0; i < count && plan->listed; i++)
+        if (plan->share[i].rows) plan->share[i].first = 0, plan->share[i].rows = rows;
     return MOTET_OK;
 }

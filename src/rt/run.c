@@ -212,6 +212,14 @@ motet_status run_end(run *r, motet_status st)
     return MOTET_OK;
 }
 
+void run_tell(const rt_op *op, motet_status status)
+{
+    for (int i = 0; i < RT_PORTS; i++) {
+        const rt_sink *s = op->port[i].array ? op->port[i].sink : NULL;
+        if (s && s->end) s->end(status, s->user);
+    }
+}
+
 static motet_status go(run *r, flow *f)
 {
     TRY(run_plan(r, 1));
@@ -239,6 +247,7 @@ motet_status rt_run_with(motet_context *c, const rt_op *op, const rt_run_options
     const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
     const motet_status st = go(&r, &f);
     thread_float_leave(former);
+    run_tell(op, st);
     return st;
 }
 

@@ -25,6 +25,7 @@ typedef struct batch {
 
 static void report(batch *b, motet_status status)
 {
+    run_tell(&b->ops[b->reported], status);
     if (b->done) b->done(b->reported, status, b->user);
     b->reported++;
 }
@@ -37,15 +38,16 @@ static int nobody_left(const batch *b)
     return 1;
 }
 
-/* What one writes the other must not see half done; nor may one source or sink serve two. */
+/* What one writes the other must not see half done, nor may arrays on devices, sources and sinks
+ * serve two; and what a sink was given cannot be taken back. */
 static int depend(const rt_op *a, const rt_op *b)
 {
+    if (rt_op_ordered(b)) return 1;
     for (int i = 0; i < RT_PORTS; i++)
         for (int j = 0; j < RT_PORTS; j++) {
             const rt_port *p = &a->port[i], *q = &b->port[j];
             if (!p->array || !q->array) continue;
-            if (p->source && p->source == q->source) return 1;
-            if (p->sink && p->sink == q->sink) return 1;
+            if (p->source || q->source || p->array->residence || q->array->residence) return 1;
             if ((p->access != RT_READ || q->access != RT_READ) && rt_ports_overlap(p, q)) return 1;
         }
     return 0;

@@ -33,6 +33,8 @@ typedef struct run {
 motet_status run_plan(run *r, int wait);
 /* Takes its memory, in its turn; after a failure nothing is held. */
 motet_status run_begin(run *r, pipe_turn *turn);
+/* Tells the sinks of an operation how it ended. */
+void run_tell(const rt_op *op, motet_status status);
 /* Commits what has succeeded, or nothing, and gives all memory back. */
 motet_status run_end(run *r, motet_status status);
 
