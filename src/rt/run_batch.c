@@ -30,6 +30,12 @@ static void report(batch *b, motet_status status)
     b->reported++;
 }
 
+/* The whole batch: cancelled, or its job's deadline has passed. */
+static int stopped(motet_status status)
+{
+    return motet_status_class_of(status) == MOTET_CLASS_CANCELLED;
+}
+
 static int nobody_left(const batch *b)
 {
     const rt_devices *all = b->context->devices;
@@ -114,7 +120,7 @@ static motet_status step(batch *b)
     const motet_status st = flow_step(f);
     if (st == MOTET_OK || f->failed == 0) return st;
     ahead_failed(b, run_end(f->run[1], st));
-    return st == MOTET_CANCELLED ? st : MOTET_OK;
+    return stopped(st) ? st : MOTET_OK;
 }
 
 /* The first item, until it is over and the next one has something on the devices. */
@@ -152,14 +158,14 @@ static motet_status next_item(batch *b)
 static motet_status go(batch *b)
 {
     motet_status st = MOTET_OK;
-    while (b->reported < b->count && st != MOTET_CANCELLED && !nobody_left(b)) {
+    while (b->reported < b->count && !stopped(st) && !nobody_left(b)) {
         st = next_item(b);
-        if (st == MOTET_OK || (st != MOTET_CANCELLED && !nobody_left(b))) report(b, st);
+        if (st == MOTET_OK || (!stopped(st) && !nobody_left(b))) report(b, st);
     }
     if (b->flow.run[0]) (void)run_end(b->flow.run[0], st);
     flow_end(&b->flow);
     if (b->reported == b->count) return MOTET_OK;
-    if (st != MOTET_CANCELLED)
+    if (!stopped(st))
         st = fail(b->context, MOTET_DECLINED, "%s: no device is left for item %lld of %lld",
                   b->ops[b->reported].name, (long long)b->reported, (long long)b->count);
     while (b->reported < b->count) report(b, st);

@@ -8,13 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/fail.h"
-#undef fail /* cmocka's word, too */
-#include "base/log.h"
 #include "rt/turn.h"
 #include "support/toy.h"
-
-#define refuse(context, status, ...) fail_at((context), (status), "here.c", 12, 0, __VA_ARGS__)
 
 static double now(void)
 {
@@ -130,114 +125,6 @@ static void a_job_gives_what_the_call_gives(void **state)
     motet_job_free(job);
     motet_job_free(NULL);
     motet_array_free(w.out);
-    motet_context_free(c);
-}
-
-/* Many failures at once, on jobs and on threads: everybody reads his own. */
-
-enum { FAILING = 5, TIMES = 200 };
-
-typedef struct failing {
-    motet_context *context;
-    int number, mixed;
-} failing;
-
-static motet_status fail_again_and_again(motet_context *c, void *user)
-{
-    failing *f = user;
-    char expected[80];
-    for (int i = 0; i < TIMES; i++) {
-        refuse(c, MOTET_BAD_DATA, "number %d, time %d", f->number, i);
-        fail_prefix(c, "file %d", f->number);
-        fail_where(c, MOTET_BAD_DATA, f->number, i);
-        motet_error e;
-        motet_context_error(c, &e);
-        snprintf(expected, sizeof expected, "file %d: number %d, time %d", f->number, f->number, i);
-        if (strcmp(e.message, expected) || e.device != f->number || e.chunk != i) f->mixed++;
-    }
-    return MOTET_BAD_DATA;
-}
-
-static void *fail_on_a_thread(void *user)
-{
-    failing *f = user;
-    fail_again_and_again(f->context, f);
-    return NULL;
-}
-
-static void reasons_do_not_mix(void **state)
-{
-    (void)state;
-    motet_context *c = context_of(0);
-    refuse(c, MOTET_EXISTS, "mine");
-    failing in_job[FAILING], in_thread[FAILING];
-    motet_job *job[FAILING];
-    pthread_t thread[FAILING];
-    for (int i = 0; i < FAILING; i++) {
-        in_job[i] = (failing){c, i, 0};
-        in_thread[i] = (failing){c, 100 + i, 0};
-        assert_ok(c, motet_job_submit(c, fail_again_and_again, &in_job[i], NULL, &job[i]));
-        assert_int_equal(pthread_create(&thread[i], NULL, fail_on_a_thread, &in_thread[i]), 0);
-    }
-    for (int i = 0; i < FAILING; i++) {
-        pthread_join(thread[i], NULL);
-        assert_int_equal(finish(job[i]), MOTET_BAD_DATA);
-        motet_error e;
-        motet_job_error(job[i], &e);
-        char expected[80];
-        snprintf(expected, sizeof expected, "file %d: number %d, time %d", i, i, TIMES - 1);
-        assert_string_equal(e.message, expected);
-        assert_int_equal(e.status, MOTET_BAD_DATA);
-        assert_int_equal(in_job[i].mixed + in_thread[i].mixed, 0);
-        motet_job_free(job[i]);
-    }
-    assert_message(c, "mine", NULL);
-    motet_context_free(c);
-}
-
-/* Who failed nowhere reads the newest failure of other threads, but none of a job's. */
-static void a_thread_without_failures_reads_the_newest(void **state)
-{
-    (void)state;
-    motet_context *c = context_of(0);
-    failing f = {c, 7, 0};
-    motet_error e;
-    motet_job *job = NULL;
-    assert_ok(c, motet_job_submit(c, fail_again_and_again, &f, NULL, &job));
-    assert_int_equal(finish(job), MOTET_BAD_DATA);
-    motet_job_free(job);
-    motet_context_error(c, &e);
-    assert_int_equal(e.status, MOTET_OK);
-    pthread_t thread;
-    for (int i = 0; i < 20; i++) { /* more threads than the context keeps records for */
-        f.number = i;
-        assert_int_equal(pthread_create(&thread, NULL, fail_on_a_thread, &f), 0);
-        pthread_join(thread, NULL);
-        assert_int_equal(f.mixed, 0);
-    }
-    assert_message(c, "file 19: number 19", NULL);
-    motet_context_free(c);
-}
-
-static motet_status answer_io(motet_context *c, void *user)
-{
-    (void)user;
-    refuse(c, MOTET_NOT_FOUND, "mended meanwhile");
-    return MOTET_IO;
-}
-
-static void a_status_of_the_callers_own_is_explained(void **state)
-{
-    (void)state;
-    motet_context *c = context_of(0);
-    motet_job *job = NULL;
-    motet_error e;
-    assert_ok(c, motet_job_submit(c, answer_io, NULL, NULL, &job));
-    assert_int_equal(finish(job), MOTET_IO);
-    motet_job_error(job, &e);
-    assert_int_equal(e.status, MOTET_IO);
-    assert_string_equal(e.message, motet_status_text(MOTET_IO));
-    motet_job_free(job);
     motet_context_free(c);
 }
 
@@ -371,6 +258,53 @@ static void a_deadline_ends_it_and_touches_nothing(void **state)
     motet_array_free(running.out);
     motet_array_free(waiting.out);
     motet_array_free(early.out);
+    motet_context_free(c);
+}
+
+enum { ITEMS = 6 };
+typedef struct items {
+    motet_array *out[ITEMS];
+    motet_status status[ITEMS];
+    int told;
+} items;
+
+static void told(int64_t item, motet_status status, void *user)
+{
+    items *b = user;
+    b->status[item] = status;
+    b->told++;
+}
+
+static motet_status run_batch(motet_context *c, void *user)
+{
+    items *b = user;
+    rt_op ops[ITEMS];
+    for (int i = 0; i < ITEMS; i++) ops[i] = slow_op(b->out[i]);
+    return rt_run_batch(c, ops, ITEMS, NULL, told, b);
+}
+
+static void a_deadline_ends_a_batch_at_the_item_that_it_meets(void **state)
+{
+    (void)state;
+    motet_context *c = context_of(2);
+    items b = {.told = 0};
+    for (int i = 0; i < ITEMS; i++)
+        assert_ok(c, motet_array_create(c, MOTET_F32, 1, (int64_t[]){i < 2 ? 2 : 200}, &b.out[i]));
+    motet_job_options o;
+    motet_job_options_init(&o);
+    o.deadline = 0.2;
+    motet_job *job = NULL;
+    assert_ok(c, motet_job_submit(c, run_batch, &b, &o, &job));
+    assert_int_equal(finish(job), MOTET_DEADLINE);
+    assert_int_equal(b.told, ITEMS);
+    for (int i = 0, over = 0; i < ITEMS; i++) {
+        over |= b.status[i] != MOTET_OK;
+        assert_int_equal(b.status[i], over ? MOTET_DEADLINE : MOTET_OK);
+        const work w = {.out = b.out[i]};
+        assert_int_equal(is_written(&w), !over);
+        motet_array_free(b.out[i]);
+    }
+    motet_job_free(job);
     motet_context_free(c);
 }
 
@@ -577,13 +511,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_gives_what_the_call_gives),
-        cmocka_unit_test(reasons_do_not_mix),
-        cmocka_unit_test(a_thread_without_failures_reads_the_newest),
-        cmocka_unit_test(a_status_of_the_callers_own_is_explained),
         cmocka_unit_test(cancelling_one_touches_no_other),
         cmocka_unit_test(a_cancelled_job_begins_nothing_more),
         cmocka_unit_test(a_signal_handler_may_cancel),
         cmocka_unit_test(a_deadline_ends_it_and_touches_nothing),
+        cmocka_unit_test(a_deadline_ends_a_batch_at_the_item_that_it_meets),
         cmocka_unit_test(progress_is_told_on_the_thread_that_waits),
         cmocka_unit_test(a_job_does_not_wait_for_itself),
         cmocka_unit_test(a_context_ends_the_jobs_that_are_left),
