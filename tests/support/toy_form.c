@@ -80,7 +80,7 @@ motet_status toy_form_run(toy_form *f, const rt_run_options *options)
         return rt_run_with(f->context, &op, options);
     }
     const int size = (int)(sizes[f->size].rows % 16);
-    const toy_walk walk = {.steps = 2 + (uint32_t)size / 3, .buckets = 8, .capacity = 3};
+    const toy_walk walk = {.steps = 2 + (uint32_t)size / 3, .buckets = 32, .capacity = 3};
     return toy_walk_run(f->context, &walk, options, &f->rows);
 }
 
