@@ -3,6 +3,7 @@
 #define MOTET_MOTET_H
 
 #include <motet/array.h>
+#include <motet/calibrate.h>
 #include <motet/context.h>
 #include <motet/ct.h>
 #include <motet/device.h>

@@ -28,6 +28,9 @@ struct motet_context {
     atomic_uint_fast64_t held, held_peak, blocks; /* bytes, bytes, count */
     atomic_uint_fast64_t cancelled;               /* how often cancel was asked for */
 
+    /* Records of calibrations, see rt/calibrate.h; guarded by the lock. */
+    struct rt_calibrations *calibrations;
+
     struct rt_devices *devices;       /* opened by rt, see rt/devices.h */
     struct motet_array *resident;     /* arrays with parts on devices; guarded by the lock */
     struct rt_weights_store *weights; /* see rt/weights.h */

@@ -3,6 +3,7 @@
 #include "ct/backproject_fast.h"
 #include "ct/geometry.h"
 #include "ct/operations.h"
+#include "rt/calibrate.h"
 
 enum { VOLUME, SINOGRAM, TABLE };
 
@@ -69,6 +70,16 @@ motet_status ct_backproject_by(motet_ct_geometry *g, const ct_table *table,
     rt_op op = ct_backproject_op(g, table, sinogram, volume);
     op.user = &b;
     return rt_run(g->context, &op);
+}
+
+motet_status ct_backproject_calibrate(motet_ct_geometry *g, const ct_table *table,
+                                      const motet_array *sinogram, const motet_array *volume,
+                                      const motet_calibrate_options *options)
+{
+    const backprojection b = {g, window_of(g, table)};
+    rt_op op = ct_backproject_op(g, table, sinogram, volume);
+    op.user = &b;
+    return rt_calibrate(g->context, &op, options, NULL);
 }
 
 motet_status motet_ct_backproject(motet_ct_geometry *geometry, const motet_array *sinogram,

@@ -14,6 +14,7 @@
 #include "ct/geometry.h"
 #include "ct/operations.h"
 #include "kern/exact.h"
+#include "rt/calibrate.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -178,6 +179,22 @@ motet_status ct_filter_scaled(motet_ct_geometry *g, const motet_ct_filter_option
     rt_op op = ct_filter_op(g, f.bits, table, scale, sinogram, filtered);
     op.user = &f;
     const motet_status st = rt_run(g->context, &op);
+    motet_array_free(table);
+    return st;
+}
+
+motet_status ct_filter_calibrate(motet_ct_geometry *g, const motet_array *sinogram,
+                                 const motet_array *filtered,
+                                 const motet_calibrate_options *options)
+{
+    motet_ct_filter_options defaults;
+    motet_ct_filter_options_init(&defaults);
+    const filter f = {g, defaults.pad, ct_filter_bits(g->grid.columns, defaults.pad)};
+    motet_array *table = NULL;
+    TRY(ct_filter_table(g->context, &defaults, f.bits, g->pitch, &table));
+    rt_op op = ct_filter_op(g, f.bits, table, NULL, sinogram, filtered);
+    op.user = &f;
+    const motet_status st = rt_calibrate(g->context, &op, options, NULL);
     motet_array_free(table);
     return st;
 }

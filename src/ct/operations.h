@@ -3,6 +3,8 @@
 #ifndef MOTET_CT_OPERATIONS_H
 #define MOTET_CT_OPERATIONS_H
 
+#include <motet/calibrate.h>
+
 #include "ct/geometry.h"
 #include "rt/op.h"
 
@@ -14,6 +16,18 @@ rt_op ct_backproject_op(const motet_ct_geometry *geometry, const ct_table *table
 rt_op ct_filter_op(const motet_ct_geometry *geometry, int32_t bits, const motet_array *response,
                    const motet_array *scale, const motet_array *sinogram,
                    const motet_array *filtered);
+
+/* A float32 array that is sizes only. Bytes stay at their largest where they would pass it, and the
+ * planner then refuses. */
+motet_array ct_array_sizes(motet_context *context, int axes, const int64_t *shape);
+
+/* Calibrate them; outputs need sizes only. */
+motet_status ct_backproject_calibrate(motet_ct_geometry *geometry, const ct_table *table,
+                                      const motet_array *sinogram, const motet_array *volume,
+                                      const motet_calibrate_options *options);
+motet_status ct_filter_calibrate(motet_ct_geometry *geometry, const motet_array *sinogram,
+                                 const motet_array *filtered,
+                                 const motet_calibrate_options *options);
 
 /* Rows that a reconstruction takes at once, when so many bytes are left of a bound on the host.
  * OVER_BUDGET when one row is too much. */

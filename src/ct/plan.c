@@ -27,9 +27,7 @@ typedef struct planning {
     json_t *operations;
 } planning;
 
-/* Sizes only; bytes stay at their largest where they would pass it, and the planner then refuses.
- */
-static motet_array array_of(motet_context *c, int axes, const int64_t *shape)
+motet_array ct_array_sizes(motet_context *c, int axes, const int64_t *shape)
 {
     motet_array a = {.context = c, .type = MOTET_F32, .axes = axes, .elements = 1};
     for (int i = 0; i < axes; i++) {
@@ -42,12 +40,12 @@ static motet_array array_of(motet_context *c, int axes, const int64_t *shape)
 
 static motet_array sinogram_of(const motet_ct_geometry *g)
 {
-    return array_of(g->context, 3, (const int64_t[]){g->views, g->grid.columns, g->rows});
+    return ct_array_sizes(g->context, 3, (const int64_t[]){g->views, g->grid.columns, g->rows});
 }
 
 static motet_array volume_of(const motet_ct_geometry *g)
 {
-    return array_of(g->context, 3, (const int64_t[]){g->rows, g->grid.ny, g->grid.nx});
+    return ct_array_sizes(g->context, 3, (const int64_t[]){g->rows, g->grid.ny, g->grid.nx});
 }
 
 static motet_status take_devices(planning *p, const motet_plan_options *o)
@@ -129,7 +127,7 @@ static motet_status add_recon(planning *p, const motet_plan_options *o, int64_t 
     g.rows = *slab;
     p->geometry = &g;
     const motet_array sinogram = sinogram_of(&g), volume = volume_of(&g);
-    const motet_array scale = array_of(g.context, 1, &g.views);
+    const motet_array scale = ct_array_sizes(g.context, 1, &g.views);
     ct_table means = {NULL, 0};
     size_t held;
     if (__builtin_add_overflow(sinogram.bytes, sinogram.bytes, &held) || /* and its filtered copy */

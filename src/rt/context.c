@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "rt/calibrate.h"
 #include "rt/devices.h"
 #include "rt/job.h"
 #include "rt/journal.h"
@@ -41,6 +42,7 @@ void motet_context_free(motet_context *context)
     rt_devices_close(context);
     rt_journal_close(context->journal);
     rt_turns_free(context);
+    rt_calibrations_free(context);
     rt_weights_close(context);
     rt_plan_records_clear(context);
     context_end(context);

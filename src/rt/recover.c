@@ -47,6 +47,7 @@ static motet_status check(motet_context *c, rt_device *one, dev *fresh, motet_de
 static motet_status reopen(motet_context *c, rt_device *one, motet_device_info *info, dev **out)
 {
     dev *fresh;
+    rt_parts_drop(c, (int)(one - c->devices->set));
     if (!one->closed) one->table->close(one->device);
     rt_parts_drop(c, one->device->index);
     rt_device_release(c, one);

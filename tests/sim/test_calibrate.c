@@ -1,0 +1,691 @@
+/* Calibration on simulated devices, in virtual time: who gets how much, and what stays as it was.
+ */
+#include "rt/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "support/pipe.h"
+
+typedef struct world {
+    motet_context *c;
+    sim_clock clock;
+    sim_config config;
+    pipe_case p;
+    char before[33]; /* the output */
+} world;
+
+static void config_init(world *w)
+{
+    memset(w, 0, sizeof *w);
+    sim_config_init(&w->config);
+    w->config.jitter = 0;
+    w->config.watch_bytes = 0;
+    for (int i = 0; i < SIM_DEVICES; i++) {
+        sim_device_config *d = &w->config.device[i];
+        d->memory = 1 << 28;
+        d->items_per_second = 1e6;
+        d->upload = d->download = 1e12;
+        d->latency = 100;
+    }
+}
+
+enum { ROWS = 240, COLUMNS = 24 };
+
+static void begin_on(world *w, motet_context *c, const char *names, int which)
+{
+    w->c = c;
+    sim_clock_use(w->c, &w->clock);
+    assert_ok(w->c, sim_use(w->c, &w->config, names));
+    pipe_case_make(w->c, which, ROWS, COLUMNS, &w->p);
+    assert_ok(w->c, motet_array_digest(w->p.out, w->before));
+}
+
+static void begin(world *w, const char *names, int which)
+{
+    begin_on(w, test_context(), names, which);
+}
+
+static void end(world *w)
+{
+    pipe_case_free(&w->p);
+    assert_clean(w->c);
+    motet_context_free(w->c);
+    toy_mistakes();
+}
+
+static void assert_untouched(world *w)
+{
+    char after[33];
+    assert_ok(w->c, motet_array_digest(w->p.out, after));
+    assert_string_equal(after, w->before);
+}
+
+/* Virtual seconds of the operation with the context's weights. */
+static double seconds_of_a_run(world *w)
+{
+    const int64_t start = sim_now(w->c);
+    assert_ok(w->c, rt_run(w->c, &w->p.op));
+    return (double)(sim_now(w->c) - start) * 1e-9;
+}
+
+static rt_calibration calibrated(world *w, const motet_calibrate_options *o)
+{
+    rt_calibration r;
+    assert_ok(w->c, rt_calibrate(w->c, &w->p.op, o, &r));
+    assert_untouched(w);
+    double sum = 0;
+    for (int i = 0; i < r.devices; i++) sum += r.device[i].weight;
+    assert_true(fabs(sum - r.devices) < 1e-9);
+    return r;
+}
+
+static void assert_near(double got, double wanted, double part)
+{
+    if (!(fabs(got - wanted) <= part * wanted)) fail_msg("%g, expected %g", got, wanted);
+}
+
+/* Where transfers cost nothing, weights are the devices' speeds, and a run takes as long as all of
+ * them together need. */
+static void weights_follow_speed(void **state)
+{
+    (void)state;
+    static const double speed[4] = {4e6, 1e6, 2e6, 1e6};
+    world w;
+    config_init(&w);
+    for (int i = 0; i < 4; i++) w.config.device[i].items_per_second = speed[i];
+    begin(&w, "sim:0,sim:1,sim:2,sim:3", PIPE_SMOOTH);
+    const double equal = seconds_of_a_run(&w);
+    pipe_case_free(&w.p);
+    pipe_case_make(w.c, PIPE_SMOOTH, ROWS, COLUMNS, &w.p);
+    assert_ok(w.c, motet_array_digest(w.p.out, w.before));
+    const rt_calibration r = calibrated(&w, NULL);
+    for (int i = 0; i < 4; i++) {
+        assert_near(r.device[i].throughput, speed[i] / 2e6, 0.05);
+        assert_near(r.device[i].weight, speed[i] / 2e6, 0.05);
+        assert_true(r.device[i].former < 0);
+    }
+    assert_int_equal(r.reference, 0);
+    assert_int_equal(r.choice, 0);
+    assert_int_equal(r.bounded, 0);
+    const double with = seconds_of_a_run(&w);
+    assert_near(with, r.device[0].alone / 2, 0.12);
+    assert_true(with < 0.7 * equal);
+    end(&w);
+}
+
+/* A device whose link takes longer than the work itself gets nothing, and a run then takes as long
+ * as without it. */
+static void transfer_bound_work_stays_on_one_device(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    w.config.device[1].upload = w.config.device[1].download = 1e5; /* 25 times the work */
+    w.config.device[1].items_per_second = 1e9;
+    begin(&w, "sim:1,sim:0", PIPE_SMOOTH);
+    const rt_calibration r = calibrated(&w, NULL);
+    assert_int_equal(r.reference, 1);
+    assert_true(r.trial[r.choice].share == 0);
+    assert_true(r.device[0].weight == 0);
+    assert_near(r.device[1].weight, 2, 1e-9);
+    const double with = seconds_of_a_run(&w);
+    assert_near(with, r.device[1].alone, 0.03);
+    sim_counts before, after;
+    sim_count(w.c, 1, &before);
+    seconds_of_a_run(&w);
+    sim_count(w.c, 1, &after);
+    assert_int_equal(after.commands, before.commands);
+    end(&w);
+}
+
+/* Each device needs all of the input: that time does not shrink with its share, so its speed alone
+ * says too much. The ladder finds a smaller share that is better. */
+static void the_ladder_finds_a_smaller_share(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    w.config.device[1].items_per_second = 2e6;
+    const double compute = ROWS * COLUMNS / 2e6;
+    w.config.device[1].upload = ROWS * COLUMNS * 4 / compute;
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    const rt_calibration r = calibrated(&w, NULL);
+    const double chosen = r.trial[r.choice].share;
+    assert_true(chosen < 1 && chosen > 0);
+    const double with = seconds_of_a_run(&w);
+    assert_true(with < 0.95 * r.trial[0].seconds);
+    for (int i = 0; i < RT_LADDER; i++)
+        assert_true(r.trial[i].skipped || r.trial[r.choice].seconds <= 1.03 * r.trial[i].seconds);
+    end(&w);
+}
+
+/* Trials give the same record again, and the same weights in an order of devices of any kind. */
+static void records_repeat(void **state)
+{
+    (void)state;
+    char *json[2];
+    world w[2];
+    for (int i = 0; i < 2; i++) {
+        config_init(&w[i]);
+        w[i].config.jitter = 1;
+        w[i].config.seed = 7;
+        w[i].config.device[1].items_per_second = 3e5;
+        begin(&w[i], "sim:0,sim:1", PIPE_SUM);
+        calibrated(&w[i], NULL);
+        assert_ok(w[i].c, motet_context_calibration(w[i].c, "toy.sum", &json[i]));
+    }
+    assert_string_equal(json[0], json[1]);
+    static const char *const words[] = {"\"operation\": \"toy.sum\"",
+                                        "\"rows\": 17",
+                                        "\"repeats\": 3",
+                                        "\"alone_seconds\": ",
+                                        "\"former_weight\": null",
+                                        "\"reference\": \"sim:0\"",
+                                        "\"chosen_share\": ",
+                                        "\"drifted\": false",
+                                        "\"skipped\": null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strstr(json[0], words[i])) fail_msg("no %s in %s", words[i], json[0]);
+    for (int i = 0; i < 2; i++) {
+        motet_text_free(w[i].c, json[i]);
+        end(&w[i]);
+    }
+}
+
+/* Single runs that take up to 16 times as long do not change the picture: the best of three by
+ * turns counts. */
+static void slow_runs_do_not_matter(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        world w;
+        config_init(&w);
+        w.config.seed = seed;
+        w.config.jitter = 0.2;
+        w.config.device[0].items_per_second = 3e6;
+        begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+        const rt_calibration r = calibrated(&w, NULL);
+        assert_int_equal(r.reference, 0);
+        wrong += !(r.device[0].weight > 1.2 && r.device[0].weight < 1.8); /* 1.5 */
+        assert_true(r.device[1].weight > 0);
+        end(&w);
+    }
+    assert_true(wrong <= 4);
+}
+
+/* Each operation of CT is calibrated by its own name, on data made up for it. */
+static void operations_of_ct_are_calibrated(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"ct.project"}, {"ct.backproject"}, {"ct.filter"}, {"ct.filter", "ct.backproject"}};
+    for (int operation = MOTET_CT_PROJECT; operation <= MOTET_CT_RECON; operation++) {
+        world w;
+        config_init(&w);
+        w.config.device[1].items_per_second = 3e5;
+        begin(&w, "sim:0,sim:1", PIPE_PROJECT);
+        motet_memory before, after;
+        motet_context_memory(w.c, &before);
+        assert_ok(w.c, motet_ct_calibrate(w.p.geometry, (motet_ct_operation)operation, NULL));
+        assert_untouched(&w);
+        rt_weights set[RT_WEIGHTINGS];
+        const int count = rt_weights_of(w.c, set, RT_WEIGHTINGS);
+        assert_int_equal(count, 1 + (operation == MOTET_CT_RECON));
+        for (int i = 0; i < count; i++) {
+            assert_string_equal(set[i].operation, names[operation][i]);
+            assert_true(set[i].weight[0] > 1.3);
+            char *json;
+            assert_ok(w.c, motet_context_calibration(w.c, set[i].operation, &json));
+            motet_text_free(w.c, json);
+        }
+        motet_context_memory(w.c, &after);
+        motet_context_report_reset(w.c);
+        assert_true(after.now < before.now + 20000);
+        const motet_calibrate_options bad = {sizeof bad, 0, 0, 0};
+        assert_status(w.c, motet_ct_calibrate(w.p.geometry, (motet_ct_operation)operation, &bad),
+                      MOTET_BAD_ARGUMENT);
+        assert_status(w.c, motet_ct_calibrate(w.p.geometry, (motet_ct_operation)17, NULL),
+                      MOTET_BAD_ARGUMENT);
+        assert_message(w.c, "operation is 17", NULL);
+        end(&w);
+    }
+}
+
+/* Whatever the weights, the bits are those of the cpu. */
+static void bits_stay_the_same(void **state)
+{
+    (void)state;
+    for (int which = 0; which < PIPE_OPS; which++)
+        for (int set = 0; set < 4; set++) {
+            char expected[33], got[33];
+            pipe_expected(which, ROWS, COLUMNS, expected);
+            world w;
+            config_init(&w);
+            w.config.seed = (uint64_t)set;
+            w.config.jitter = 1;
+            for (int i = 0; i < SIM_DEVICES; i++) {
+                w.config.device[i].items_per_second = 1e5 * (1 + (i * 5 + set) % 7);
+                w.config.device[i].upload = 1e7 * (1 + (i * 3 + set) % 5);
+            }
+            begin(&w, pipe_sets[set + (set == 3)], which);
+            calibrated(&w, NULL);
+            assert_ok(w.c, rt_run(w.c, &w.p.op));
+            assert_ok(w.c, motet_array_digest(w.p.out, got));
+            assert_string_equal(got, expected);
+            end(&w);
+        }
+}
+
+typedef struct kept {
+    rt_weights weights[RT_WEIGHTINGS];
+    int weightings;
+    int there;
+    rt_calibration record;
+} kept;
+
+static void keep(world *w, const char *operation, kept *k)
+{
+    memset(k, 0, sizeof *k);
+    k->weightings = rt_weights_of(w->c, k->weights, RT_WEIGHTINGS);
+    k->there = rt_calibration_of(w->c, operation, &k->record);
+}
+
+static void assert_as_kept(world *w, const char *operation, const kept *k)
+{
+    kept now;
+    keep(w, operation, &now);
+    assert_memory_equal(&now, k, sizeof now);
+    assert_untouched(w);
+}
+
+/* A device that is lost or hangs at any time of the trials ends them; nothing is changed. */
+static void a_loss_changes_nothing(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++)
+        for (int64_t k = 1, over = 0; !over; k += 1 + k / 6) {
+            world w;
+            config_init(&w);
+            begin(&w, "sim:0,sim:1", PIPE_UPDATE);
+            assert_ok(w.c, motet_context_weights(w.c, NULL, 2, (double[]){1, 3}));
+            const motet_calibrate_options quick = {sizeof quick, 0, 1, 1};
+            calibrated(&w, &quick);
+            kept before;
+            keep(&w, "toy.update", &before);
+            const sim_fault fault = {.lose_at_command = kind ? 0 : k,
+                                     .hang_at_command = kind ? k : 0};
+            sim_set_fault(w.c, 1, &fault);
+            const motet_status st = rt_calibrate(w.c, &w.p.op, NULL, NULL);
+            over = !atomic_load(&w.c->devices->set[1].lost);
+            assert_int_equal(st, over ? MOTET_OK : MOTET_DEVICE_LOST);
+            if (!over) {
+                assert_message(w.c, "toy.update", "sim:1 was lost meanwhile", NULL);
+                assert_as_kept(&w, "toy.update", &before);
+            } else {
+                assert_true(k > 50);
+            }
+            end(&w);
+        }
+}
+
+typedef struct stopper {
+    int calls, at;
+} stopper;
+
+static motet_go stop_at(const motet_progress *progress, void *user)
+{
+    stopper *s = user;
+    (void)progress;
+    return ++s->calls == s->at ? MOTET_STOP : MOTET_GO_ON;
+}
+
+/* Neither does a cancellation at any call of progress. */
+static void a_cancellation_changes_nothing(void **state)
+{
+    (void)state;
+    for (int k = 1, over = 0; !over; k += 1 + k / 8) {
+        world w;
+        config_init(&w);
+        begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+        stopper s = {0, k};
+        w.c->options.progress = stop_at;
+        w.c->options.progress_user = &s;
+        kept before;
+        keep(&w, "toy.smooth", &before);
+        const motet_status st = rt_calibrate(w.c, &w.p.op, NULL, NULL);
+        over = s.calls < k;
+        assert_int_equal(st, over ? MOTET_OK : MOTET_CANCELLED);
+        if (!over) assert_as_kept(&w, "toy.smooth", &before);
+        assert_true(!over || k > 20);
+        end(&w);
+    }
+}
+
+/* Nor an allocation that fails, once or for good; nothing leaks. */
+static void failing_allocations_change_nothing(void **state)
+{
+    (void)state;
+    for (int forever = 0; forever < 2; forever++)
+        for (int64_t nth = 1, over = 0; !over; nth += 1 + nth / 8) {
+            world w;
+            config_init(&w);
+            begin_on(&w, test_context_failing(0, 0), "sim:0,sim:1", PIPE_UPDATE);
+            const motet_calibrate_options quick = {sizeof quick, 0, 1, 0};
+            kept before;
+            keep(&w, "toy.update", &before);
+            motet_memory held, after;
+            motet_context_memory(w.c, &held);
+            test_context_fail_at(w.c, nth, forever);
+            const motet_status st = rt_calibrate(w.c, &w.p.op, &quick, NULL);
+            over = !test_context_failed(w.c);
+            test_context_fail_at(w.c, 0, 0);
+            if (over) assert_int_equal(st, MOTET_OK);
+            if (st != MOTET_OK) {
+                assert_int_equal(st, MOTET_NO_MEMORY);
+                assert_as_kept(&w, "toy.update", &before);
+                motet_context_report_reset(w.c);
+                motet_context_memory(w.c, &after);
+                assert_true(after.blocks <= held.blocks);
+            }
+            char *json = NULL;
+            test_context_fail_at(w.c, 1, 0);
+            assert_int_not_equal(motet_context_calibration(w.c, "toy.update", &json), MOTET_OK);
+            assert_null(json);
+            test_context_fail_at(w.c, 0, 0);
+            end(&w);
+        }
+}
+
+/* A weight that was set before is changed by a factor of four at most; calibrating again gets
+ * there. */
+static void steps_are_bounded(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    assert_ok(w.c, motet_context_weights(w.c, "toy.smooth", 2, (double[]){1, 199}));
+    double former = 0.01;
+    int bounded = 0;
+    for (int i = 0; i < 5; i++) {
+        const rt_calibration r = calibrated(&w, NULL);
+        assert_near(r.device[0].former, former, 1e-9);
+        assert_true(r.device[0].weight <= 4.001 * former);
+        bounded += r.bounded;
+        former = r.device[0].weight;
+        rt_weights set[RT_WEIGHTINGS];
+        assert_int_equal(rt_weights_of(w.c, set, RT_WEIGHTINGS), 1);
+        assert_string_equal(set[0].operation, "toy.smooth");
+        for (int d = 0; d < 2; d++) assert_true(set[0].weight[d] == r.device[d].weight);
+    }
+    assert_true(bounded >= 2);
+    assert_near(former, 1, 0.05);
+    end(&w);
+}
+
+/* Weightings that give the same rows are measured once. */
+static void duplicates_are_skipped(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    pipe_case_free(&w.p);
+    pipe_case_make(w.c, PIPE_SMOOTH, 3, 2, &w.p);
+    assert_ok(w.c, motet_array_digest(w.p.out, w.before));
+    sim_counts counts;
+    sim_count(w.c, 0, &counts);
+    const rt_calibration r = calibrated(&w, NULL);
+    int measured = 0;
+    for (int i = 0; i < RT_LADDER; i++) {
+        measured += !r.trial[i].skipped;
+        assert_int_equal(!r.trial[i].skipped, r.trial[i].seconds > 0);
+        assert_int_equal(r.trial[i].rows[0] + r.trial[i].rows[1], 3);
+        for (int j = 0; j < i; j++)
+            if (!r.trial[i].skipped && !r.trial[j].skipped)
+                assert_int_not_equal(r.trial[i].rows[0], r.trial[j].rows[0]);
+    }
+    assert_true(measured >= 2 && measured <= 3);
+    end(&w);
+}
+
+/* An operation that says that a small share is not worth it is measured with such shares all the
+ * same, and keeps its say in runs. */
+static void trials_ignore_the_smallest_share(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    w.p.op.shard_rows = 1 << 20;
+    const rt_calibration r = calibrated(&w, NULL);
+    for (int i = 0; i < RT_LADDER - 1; i++) assert_true(r.trial[i].rows[1] > 0);
+    assert_int_equal(w.p.op.shard_rows, 1 << 20);
+    sim_counts before, after;
+    sim_count(w.c, 1, &before);
+    seconds_of_a_run(&w);
+    sim_count(w.c, 1, &after);
+    assert_int_equal(after.items, before.items);
+    end(&w);
+}
+
+/* Without the ladder: the weights are those of the devices alone. One device has all of it. */
+static void throughput_only(void **state)
+{
+    (void)state;
+    for (int devices = 1; devices <= 2; devices++) {
+        world w;
+        config_init(&w);
+        w.config.device[1].upload = 1e5;
+        begin(&w, devices == 1 ? "sim:0" : "sim:0,sim:1", PIPE_SMOOTH);
+        motet_calibrate_options o;
+        motet_calibrate_options_init(&o);
+        assert_int_equal(o.warm_up, 1);
+        assert_int_equal(o.repeats, 3);
+        o.throughput_only = devices == 2;
+        const rt_calibration r = calibrated(&w, &o);
+        assert_int_equal(r.trials, 0);
+        assert_int_equal(r.choice, -1);
+        if (devices == 1)
+            assert_true(r.device[0].weight == 1);
+        else
+            assert_near(r.device[0].weight / r.device[1].weight,
+                        r.device[1].alone / r.device[0].alone, 1e-6);
+        char *json;
+        assert_ok(w.c, motet_context_calibration(w.c, "toy.smooth", &json));
+        assert_non_null(strstr(json, "\"chosen_share\": null"));
+        motet_text_free(w.c, json);
+        end(&w);
+    }
+}
+
+/* A device that cannot hold the operation gets no part of it. */
+static void what_does_not_fit_is_no_error(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    w.config.device[1].memory = 24 << 10; /* three quarters of it: less than the whole input */
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    const rt_calibration r = calibrated(&w, NULL);
+    assert_true(r.device[0].alone > 0);
+    assert_true(r.device[1].alone == 0);
+    assert_true(r.device[1].weight == 0); /* not even a part: each needs all of the input */
+    assert_ok(w.c, rt_run(w.c, &w.p.op));
+    end(&w);
+    config_init(&w);
+    w.config.device[0].memory = 24 << 10;
+    begin(&w, "sim:0", PIPE_SMOOTH);
+    kept before;
+    keep(&w, "toy.smooth", &before);
+    assert_status(w.c, rt_calibrate(w.c, &w.p.op, NULL, NULL), MOTET_OVER_BUDGET);
+    assert_as_kept(&w, "toy.smooth", &before);
+    end(&w);
+}
+
+/* A device that is lost already keeps its weight; the others are measured. */
+static void lost_devices_keep_their_weight(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    w.config.device[2].items_per_second = 3e6;
+    begin(&w, "sim:0,sim:1,sim:2", PIPE_SMOOTH);
+    assert_ok(w.c, motet_context_weights(w.c, "toy.smooth", 3, (double[]){2, 3, 1}));
+    rt_device_lose(w.c, &w.c->devices->set[1], "the test says so");
+    const rt_calibration r = calibrated(&w, NULL);
+    assert_int_equal(r.device[1].part, 0);
+    assert_near(r.device[1].weight, 1.5, 1e-9);
+    assert_near(r.device[2].weight / r.device[0].weight, 3, 0.06);
+    end(&w);
+}
+
+/* What is asked for wrongly is refused by name; nothing is calibrated before it is. */
+static void wrong_questions_are_refused(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    char *json = NULL;
+    assert_status(w.c, motet_context_calibration(w.c, "toy.smooth", &json), MOTET_NOT_FOUND);
+    assert_message(w.c, "toy.smooth", "not calibrated", NULL);
+    static const struct {
+        motet_calibrate_options o;
+        const char *text;
+    } bad[] = {{{0, 1, 3, 0}, "size is 0"},
+               {{sizeof(motet_calibrate_options), -1, 3, 0}, "warm_up is -1"},
+               {{sizeof(motet_calibrate_options), 1, 0, 0}, "repeats is 0"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_status(w.c, rt_calibrate(w.c, &w.p.op, &bad[i].o, NULL), MOTET_BAD_ARGUMENT);
+        assert_message(w.c, bad[i].text, "expected", NULL);
+    }
+    rt_op op = w.p.op;
+    op.name = "";
+    assert_status(w.c, rt_calibrate(w.c, &op, NULL, NULL), MOTET_BAD_ARGUMENT);
+    assert_message(w.c, "name is \"\"", NULL);
+    pipe_case empty;
+    pipe_case_make(w.c, PIPE_SMOOTH, 0, 4, &empty);
+    assert_status(w.c, rt_calibrate(w.c, &empty.op, NULL, NULL), MOTET_BAD_ARGUMENT);
+    assert_message(w.c, "0 rows along axis 0", NULL);
+    pipe_case_free(&empty);
+    assert_status(w.c, motet_context_calibration(w.c, "toy.smooth", &json), MOTET_NOT_FOUND);
+    end(&w);
+}
+
+static int64_t no_clock(void *user)
+{
+    (void)user;
+    return 5;
+}
+
+/* A clock that stands still measures nothing. */
+static void no_measured_time_is_an_error(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    w.c->options.clock = (motet_clock){no_clock, NULL};
+    kept before;
+    keep(&w, "toy.smooth", &before);
+    assert_status(w.c, rt_calibrate(w.c, &w.p.op, NULL, NULL), MOTET_BAD_ARGUMENT);
+    assert_message(w.c, "the clock measured no time", NULL);
+    assert_as_kept(&w, "toy.smooth", &before);
+    end(&w);
+}
+
+/* The choice is the largest share within 3 % of the fastest, whatever was skipped. */
+static void the_largest_share_near_the_best_wins(void **state)
+{
+    (void)state;
+    static const double seconds[RT_LADDER] = {1.02, 1, 1, 0, 5};
+    rt_trial t[RT_LADDER];
+    memset(t, 0, sizeof t);
+    for (int i = 0; i < RT_LADDER; i++) t[i].seconds = seconds[i];
+    assert_int_equal(rt_ladder_choose(t, RT_LADDER), 0);
+    t[0].seconds = 1.04;
+    assert_int_equal(rt_ladder_choose(t, RT_LADDER), 1);
+    t[1].seconds = t[2].seconds = 0;
+    assert_int_equal(rt_ladder_choose(t, RT_LADDER), 0);
+    t[4].seconds = 1;
+    assert_int_equal(rt_ladder_choose(t, RT_LADDER), 4);
+    t[0].seconds = t[4].seconds = 0;
+    assert_int_equal(rt_ladder_choose(t, RT_LADDER), -1);
+
+    double weights[3] = {0, 8, 1};
+    assert_int_equal(rt_weights_bound(weights, (double[]){7, 1, 1}, 3), 1);
+    assert_near(weights[0], 4, 1e-9);
+    assert_near(weights[1], 4, 1e-9);
+    assert_near(weights[2], 1, 1e-9);
+    assert_int_equal(rt_weights_bound(weights, (double[]){8, 0, 1}, 3), 0);
+    double small[2] = {0.1, 1.9};
+    assert_int_equal(rt_weights_bound(small, (double[]){1, 1}, 2), 1);
+    assert_near(small[0], 0.25, 1e-9);
+    assert_near(small[1], 1.75, 1e-9);
+}
+
+/* Times that leave the record by half, three runs in a row, ask for a calibration, once. */
+static void drift_asks_for_a_calibration(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    w.config.device[1].items_per_second = 5e5;
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    rt_calibration r = calibrated(&w, NULL);
+    const double a = r.device[0].pace, b = r.device[1].pace;
+    const int64_t rows[RT_DEVICES] = {160, 80};
+    double good[RT_DEVICES] = {a * 2 / 3, b / 3}, slow[RT_DEVICES] = {a * 2 / 3, b / 3 * 1.6};
+    double all[RT_DEVICES] = {a * 2, b};
+    assert_int_equal(rt_drift_far(&r, 1, good, rows), 0);
+    assert_int_equal(rt_drift_far(&r, 1, slow, rows), 1);
+    assert_int_equal(rt_drift_far(&r, 1, all, rows), 1);
+    assert_int_equal(rt_drift_far(&r, 0, all, rows), 0); /* another box: three times the work */
+    slow[1] = b / 3 * 2.5;
+    assert_int_equal(rt_drift_far(&r, 0, slow, rows), 1);
+    assert_int_equal(rt_drift_far(&r, 0, slow, (int64_t[RT_DEVICES]){160, 0}), 0);
+    assert_int_equal(rt_drift_far(&r, 1, slow, (int64_t[RT_DEVICES]){0}), 0);
+
+    static const int far[] = {1, 1, 0, 1, 1, 1, 0, 1};
+    for (int i = 0; i < 8; i++) {
+        rt_drift_note(w.c, &w.p.op, far[i] ? slow : good, rows);
+        assert_int_equal(rt_calibration_of(w.c, "toy.smooth", &r), 1);
+        assert_int_equal(r.runs, i + 1);
+        assert_int_equal(r.drifted, i >= 5);
+    }
+    calibrated(&w, NULL);
+    assert_int_equal(rt_calibration_of(w.c, "toy.smooth", &r), 1);
+    assert_int_equal(r.drifted, 0);
+    rt_op other = w.p.op;
+    other.name = "toy.other";
+    rt_drift_note(w.c, &other, slow, rows); /* has no record */
+    end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(weights_follow_speed),
+                                       cmocka_unit_test(transfer_bound_work_stays_on_one_device),
+                                       cmocka_unit_test(the_ladder_finds_a_smaller_share),
+                                       cmocka_unit_test(records_repeat),
+                                       cmocka_unit_test(slow_runs_do_not_matter),
+                                       cmocka_unit_test(operations_of_ct_are_calibrated),
+                                       cmocka_unit_test(bits_stay_the_same),
+                                       cmocka_unit_test(a_loss_changes_nothing),
+                                       cmocka_unit_test(a_cancellation_changes_nothing),
+                                       cmocka_unit_test(failing_allocations_change_nothing),
+                                       cmocka_unit_test(steps_are_bounded),
+                                       cmocka_unit_test(duplicates_are_skipped),
+                                       cmocka_unit_test(trials_ignore_the_smallest_share),
+                                       cmocka_unit_test(throughput_only),
+                                       cmocka_unit_test(what_does_not_fit_is_no_error),
+                                       cmocka_unit_test(lost_devices_keep_their_weight),
+                                       cmocka_unit_test(wrong_questions_are_refused),
+                                       cmocka_unit_test(no_measured_time_is_an_error),
+                                       cmocka_unit_test(the_largest_share_near_the_best_wins),
+                                       cmocka_unit_test(drift_asks_for_a_calibration)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
