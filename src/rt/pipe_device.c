@@ -64,12 +64,6 @@ static void progressed(pipe_device *d, int *moved)
     *moved = 1;
 }
 
-/* Streams of a device that reaches host memory take turns. */
-static dev_stream *compute_stream(const pipe_device *d)
-{
-    return d->stream[d->device->host_visible ? d->begun % 2 : PIPE_COMPUTE];
-}
-
 /* What a port's array cannot do by itself, source and sink, may fail; that is no device's fault. */
 static motet_status gather(pipe_device *d, int port, const pipe_box *box, char *to)
 {
@@ -190,7 +184,7 @@ static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_ki
         const size_t bytes = pipe_box_bytes(p, &box);
         if (!bytes) continue;
         if (p->access == RT_ADD) {
-            TRY(t->fill(compute_stream(d), pipe_arena(d, i, slot, place), 0, bytes));
+            TRY(t->fill(pipe_compute_stream(d), pipe_arena(d, i, slot, place), 0, bytes));
             continue;
         }
         char *stage = pipe_host_side(d, i, slot, place);
@@ -201,77 +195,6 @@ static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_ki
         atomic_fetch_add(&d->on->uploaded, (int64_t)bytes);
     }
     return MOTET_OK;
-}
-
-/* What the kernels of a chunk see: arrays in place, or the arena. */
-static void resolve(const pipe_device *d, rt_chunk *chunk, int slot, int place)
-{
-    const rt_op *op = d->job->op;
-    for (int i = 0; i < RT_PORTS; i++) {
-        const rt_port *p = &op->port[i];
-        if (!p->array) continue;
-        const pipe_box box = pipe_box_of(op, p, chunk);
-        if (d->buffered[i]) {
-            const int held = d->kind[i] == RT_FIXED || d->kind[i] == RT_RESIDENT;
-            chunk->port[i] =
-                pipe_view(p, pipe_arena(d, i, slot, place), held ? &d->held[i] : &box, &box);
-        } else {
-            const pipe_box whole = pipe_box_whole(p->array);
-            chunk->port[i] = pipe_view(p, d->job->data[i], &whole, &box);
-        }
-    }
-}
-
-/* Kernels that make what the chunk's see out of what arrived. They run on the chunk's stream, and
- * so does all that used the place before. */
-static motet_status transform(pipe_device *d, rt_chunk *chunk, rt_queue *queue, int port)
-{
-    const rt_op *op = d->job->op;
-    const rt_port *p = &op->port[port];
-    const pipe_box box = pipe_box_of(op, p, chunk);
-    char *to = pipe_made(d, port, (int)(d->begun % d->made_places));
-    const rt_view made = pipe_view_made(p, to, &box);
-    dev_access access[RT_PORTS + 1];
-    queue->access = access;
-    queue->accesses = 0;
-    for (int i = 0; i < RT_PORTS; i++)
-        if (op->port[i].array && op->port[i].access == RT_READ)
-            access[queue->accesses++] =
-                pipe_access(&op->port[i], op->port[i].array->type, &chunk->port[i]);
-    access[queue->accesses] = pipe_access(p, p->made_type, &made);
-    access[queue->accesses++].writes = 1;
-    TRY(p->transform(chunk, &chunk->port[port], &made, queue, op->user));
-    chunk->port[port] = made;
-    return MOTET_OK;
-}
-
-static motet_status compute(pipe_device *d, rt_chunk *chunk, int slot, int place)
-{
-    const rt_op *op = d->job->op;
-    dev_access access[RT_PORTS];
-    rt_queue queue = {.context = d->job->context,
-                      .device = d->device,
-                      .stream = compute_stream(d),
-                      .items = &d->job->items,
-                      .batch = op->batch,
-                      .scratch = op->scratch};
-    resolve(d, chunk, slot, place);
-    const rt_chunk arrived = *chunk;
-    for (int i = 0; i < RT_PORTS; i++)
-        if (op->port[i].array && op->port[i].transform) {
-            rt_chunk raw = arrived;
-            TRY(transform(d, &raw, &queue, i));
-            chunk->port[i] = raw.port[i];
-        }
-    queue.access = access;
-    queue.accesses = 0;
-    for (int i = 0; i < RT_PORTS; i++) {
-        const rt_port *p = &op->port[i];
-        if (p->array)
-            access[queue.accesses++] =
-                pipe_access(p, p->transform ? p->made_type : p->array->type, &chunk->port[i]);
-    }
-    return op->enqueue(chunk, &queue, op->user);
 }
 
 static int comes_down(const pipe_device *d, int port)
@@ -285,7 +208,7 @@ static motet_status receive(pipe_device *d, const rt_chunk *chunk, int slot)
 {
     const dev_table *t = d->device->table;
     pipe_slot *s = &d->slot[slot];
-    if (d->device->host_visible) return t->event_record(compute_stream(d), s->down);
+    if (d->device->host_visible) return t->event_record(pipe_compute_stream(d), s->down);
     TRY(t->event_record(d->stream[PIPE_COMPUTE], s->run));
     if (keeps(d, PIPE_NO_RESULT)) TRY(t->stream_wait(d->stream[PIPE_DOWN], s->run));
     for (int i = 0; i < RT_PORTS; i++) {
@@ -340,8 +263,8 @@ static motet_status feed(pipe_device *d, int *moved)
         if (remote && keeps(d, PIPE_NO_BLOCK)) TRY(t->stream_wait(d->stream[PIPE_COMPUTE], r->up));
         r->used = 1;
     }
-    TRY(compute(d, &chunk, slot, place));
-    if (d->ring_size) TRY(t->event_record(compute_stream(d), r->run));
+    TRY(pipe_compute(d, &chunk, slot, place));
+    if (d->ring_size) TRY(t->event_record(pipe_compute_stream(d), r->run));
     d->block_number++;
     d->block++;
     if (chunk.last_block) {

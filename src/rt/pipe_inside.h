@@ -90,6 +90,14 @@ char *pipe_made(const pipe_device *d, int port, int place);
 /* Where the host fills a port of a chunk or block, or takes it out. */
 char *pipe_host_side(const pipe_device *d, int port, int slot, int place);
 
+/* Streams of a device that reaches host memory take turns. */
+static inline dev_stream *pipe_compute_stream(const pipe_device *d)
+{
+    return d->stream[d->device->host_visible ? d->begun % 2 : PIPE_COMPUTE];
+}
+/* Puts the kernels of the chunk begun last on its stream, for the block that lies in `place`. */
+motet_status pipe_compute(pipe_device *d, rt_chunk *chunk, int slot, int place);
+
 /* Memory, streams, events for the share. NO_MEMORY: not even for one chunk at a time. */
 motet_status pipe_device_begin(pipe_device *d);
 /* One step of everything that can go on; *moved: something did. `next` gives the next piece of

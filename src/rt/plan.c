@@ -193,7 +193,7 @@ static int64_t wanted_rows(const rt_plan *plan, const rt_plan_options *o)
     if (plan->listed) {
         int working = 0;
         for (int i = 0; i < plan->devices; i++) working += plan->share[i].rows > 0;
-        chunks = plan_mul(chunks, working);
+        chunks = plan_mul(chunks, working ? working : 1);
     }
     return widest / chunks + (widest % chunks != 0);
 }

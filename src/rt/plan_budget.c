@@ -312,11 +312,26 @@ static void set_path(search *s, const rt_plan_options *o, int64_t most)
     s->to[2] = s->from[4] = block;
 }
 
+/* Of a ragged port, the rows that make a chunk so large. */
+static void name_longest(const rt_op *op, int64_t rows, char *text, size_t room)
+{
+    for (int i = 0; i < RT_PORTS; i++) {
+        const rt_port *p = &op->port[i];
+        if (!p->array || !p->offset) continue;
+        int64_t first = 0;
+        const int64_t elements = widest_rows(op, p, rows, &first);
+        snprintf(text, room,
+                 rows > 1 ? "; rows %lld.. of %s have %lld elements"
+                          : "; row %lld of %s has %lld elements",
+                 (long long)first, p->name, (long long)elements);
+    }
+}
+
 static motet_status refuse_device(motet_context *c, const search *s, const rt_plan_options *o)
 {
     const rt_share *m = &s->at;
     const rt_plan_device *d = s->device;
-    char source[96] = "", what[64];
+    char source[96] = "", what[64], longest[96] = "";
     if (d->budget <= 0 && d->free < 0)
         snprintf(source, sizeof source, ", the most that can be counted");
     else if (d->free >= 0 && s->limit == d->free)
@@ -327,13 +342,14 @@ static motet_status refuse_device(motet_context *c, const search *s, const rt_pl
              o->cut.rows[0] > 0 ? "a chunk of %lld rows, as asked for,"
                                 : "the smallest chunk, of %lld rows,",
              (long long)m->cut.rows[0]);
+    name_longest(s->op, m->cut.rows[0], longest, sizeof longest);
     return fail(
         c, MOTET_OVER_BUDGET,
         "%s on %s: the budget is %lld bytes%s; %lld are fixed, a row takes %lld; with 1 chunk "
-        "in flight %s takes at least %lld bytes",
+        "in flight %s takes at least %lld bytes%s",
         s->op->name, d->name, (long long)s->limit, source,
         (long long)plan_add(m->fixed_bytes, plan_add(m->resident_bytes, d->reserved)),
-        (long long)plan_row_bytes(s->op, s->at.axis), what, (long long)s->least_peak);
+        (long long)plan_row_bytes(s->op, s->at.axis), what, (long long)s->least_peak, longest);
 }
 
 motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_device *device,

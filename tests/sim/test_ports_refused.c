@@ -171,10 +171,62 @@ static void failing_sources(void **state)
     assert_int_equal(ports_mistakes(), 0);
 }
 
+/* A single ragged row that does not fit is refused by name. */
+static void a_row_that_does_not_fit(void **state)
+{
+    (void)state;
+    for (int which = PORTS_ROWS; which <= PORTS_SUMS; which++) {
+        motet_context *c = sim_context(NULL, "sim:0");
+        ports_case p;
+        ports_case_make(c, which, 300, 4, &p); /* row 100 has 900 elements */
+        const int64_t budget[RT_DEVICES] = {4096};
+        const rt_run_options o = {.budget = budget};
+        assert_status(c, rt_run_with(c, &p.op, &o), MOTET_OVER_BUDGET);
+        assert_message(c, p.op.name, "sim:0", "row 100 of", "900 elements", NULL);
+        ports_case_free(&p);
+        motet_context_free(c);
+    }
+}
+
+/* Each kind of order, left out, is found to be missing by the kinds of ports that need it. */
+static void each_edge_is_needed(void **state)
+{
+    (void)state;
+    static const struct {
+        pipe_edge edge;
+        int which;
+    } needs[] = {{PIPE_NO_FIXED_REFILL, PORTS_SOURCE}, {PIPE_NO_CHUNK, PORTS_LISTED},
+                 {PIPE_NO_CHUNK, PORTS_ROWS},          {PIPE_NO_CHUNK, PORTS_SUMS},
+                 {PIPE_NO_CHUNK, PORTS_LIMBS},         {PIPE_NO_BLOCK, PORTS_SOURCE},
+                 {PIPE_NO_BLOCK, PORTS_MADE},          {PIPE_NO_BLOCK_REUSE, PORTS_SOURCE},
+                 {PIPE_NO_BLOCK_REUSE, PORTS_MADE},    {PIPE_NO_BLOCK_REFILL, PORTS_SOURCE},
+                 {PIPE_NO_BLOCK_REFILL, PORTS_MADE},   {PIPE_NO_RESULT, PORTS_ROWS},
+                 {PIPE_NO_RESULT, PORTS_COUNT},        {PIPE_NO_RESULT, PORTS_SINK},
+                 {PIPE_NO_GATHER, PORTS_ROWS},         {PIPE_NO_GATHER, PORTS_COUNT},
+                 {PIPE_NO_GATHER, PORTS_LIMBS},        {PIPE_NO_GATHER, PORTS_SINK}};
+    for (size_t i = 0; i < 2 * sizeof needs / sizeof *needs; i++) {
+        const int without = i % 2; /* first the whole program */
+        motet_context *c = sim_context(NULL, "sim:0,sim:1");
+        ports_case p;
+        ports_case_make(c, needs[i / 2].which, 40, 13, &p);
+        const rt_run_options o = {
+            .cut = {{3, 5}, 4},
+            .test = {.without = without ? needs[i / 2].edge : PIPE_ALL_EDGES, .fixed_stage = 256}};
+        (void)rt_run_with(c, &p.op, &o);
+        if (!without) assert_clean(c);
+        if (without && !sim_findings(c))
+            fail_msg("edge %d is not missed by %s", (int)needs[i / 2].edge, p.op.name);
+        ports_case_free(&p);
+        motet_context_free(c);
+    }
+    ports_mistakes();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(sums_beyond_the_range),
-        cmocka_unit_test(former_limbs_are_normalised), cmocka_unit_test(failing_sources)};
+        cmocka_unit_test(nonsense_is_refused),         cmocka_unit_test(sums_beyond_the_range),
+        cmocka_unit_test(former_limbs_are_normalised), cmocka_unit_test(failing_sources),
+        cmocka_unit_test(a_row_that_does_not_fit),     cmocka_unit_test(each_edge_is_needed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ enum {
     PORTS_SOURCE,
     /* out[i][j] = with[0][i] (x[0][j] y[0]) + ..: x, streamed, is made into float64 x[k][j] y[j] */
     PORTS_MADE,
+    PORTS_SINK, /* out[i][j] = 2 in[i][j] goes to a sink; also[i] = in[i][0] into an array */
     PORTS_CASES
 };
 
@@ -30,7 +31,22 @@ typedef struct ports_source {
     motet_status status;    /* of that */
 } ports_source;
 
+/* Takes parts; they are in the array `out` after the end, if that is good. */
+typedef struct ports_sink {
+    rt_sink sink;
+    motet_array bare;
+    motet_array *out;
+    float *taken;
+    int64_t takes, fail_at;
+    int64_t last[2]; /* corner of the part that came last */
+    int64_t elements;
+    int wrong; /* not in order, or not where the last one was expected */
+    int ends;
+    motet_status status; /* of the failure; then of the end */
+} ports_sink;
+
 typedef struct ports_case {
+    ports_sink sink;
     rt_op op;
     ports_source source[PORTS_ARRAYS];
     motet_array *array[PORTS_ARRAYS]; /* owned; NULL: none */
