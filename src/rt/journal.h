@@ -47,8 +47,8 @@ void rt_journal_close(rt_journal *journal); /* NULL is legal */
 /* Records of a key, ordered by `first`; answers how many. They stay in place. */
 int64_t rt_journal_find(const rt_journal *journal, digest key, const rt_journal_record **out);
 
-/* Gives a record's payload piece by piece to `take`. Answers 1 if it was whole and right; else what
- * was given is worthless. */
+/* Gives a record's payload piece by piece to `take` (NULL: it is only looked at). Answers 1 if it
+ * was whole and right; else what was given is worthless. */
 typedef void rt_journal_piece_fn(size_t offset, size_t bytes, void *piece, void *user);
 int rt_journal_read(rt_journal *journal, const rt_journal_record *record, rt_journal_piece_fn *take,
                     void *user);
@@ -73,8 +73,8 @@ typedef struct rt_journal_run rt_journal_run;
 motet_status rt_journal_begin(motet_context *context, const rt_op *op, void *const data[RT_PORTS],
                               rt_journal_run **out);
 /* 1 if all of this part of the box was found: it must not be computed, as RT_UPDATE ports hold the
- * result already. */
-int rt_journal_covers(const rt_journal_run *run, const int64_t first[RT_AXES],
+ * result already. 0: it is to be computed whole; they hold their former values there. */
+int rt_journal_covers(rt_journal_run *run, const int64_t first[RT_AXES],
                       const int64_t count[RT_AXES]);
 /* That part of the box is finished, and its results are in `data`. It was not covered. */
 void rt_journal_add(rt_journal_run *run, const int64_t first[RT_AXES],

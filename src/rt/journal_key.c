@@ -21,7 +21,7 @@ int rt_journal_takes(const rt_op *op)
         if (!p->array) continue;
         if (p->array->residence) return 0; /* its values need not be here */
         if (!p->array->data && p->array->bytes) return 0;
-        if (p->source || p->sink || p->access == RT_ADD) return 0;
+        if (p->source || p->sink || p->access == RT_ADD || p->array->residence) return 0;
         /* What was there before is needed when a record turns out to be damaged. */
         if (p->access == RT_UPDATE && !rt_port_private(op, i)) return 0;
         writes |= p->access != RT_READ;

@@ -1,8 +1,8 @@
 /* One run of an operation with a journal: what is found is unpacked before the first chunk, what is
  * finished is appended.
  *
- * Records may come from runs that were cut otherwise. Those that are taken do not overlap, so a
- * part of the box is covered when the volumes of what it shares with each add up to its own. */
+ * Records may come from runs that were cut otherwise, and overlap: what they say of one element is
+ * the same, as no cut changes a result. */
 #include <string.h>
 
 #include "base/context.h"
@@ -11,7 +11,8 @@
 #include "rt/journal_inside.h"
 #include "rt/pipe_move.h"
 
-static const int64_t most_steps = (int64_t)1 << 28; /* of looking for overlaps, then it is enough */
+enum { MOST_DEEP = 1000 };
+static const int64_t most_steps = (int64_t)1 << 28; /* of looking for overlaps: then it is enough */
 
 struct rt_journal_run {
     rt_journal *journal;
@@ -20,8 +21,10 @@ struct rt_journal_run {
     digest key;
     const rt_journal_record *found; /* of the key, in the order of `first` */
     int64_t count, taken;
-    int64_t longest;     /* of those, along axis 0 */
-    unsigned char *take; /* a bit for each */
+    int64_t longest;             /* of those, along axis 0 */
+    int updates;                 /* something is RT_UPDATE */
+    unsigned char *taken_bits;   /* of each: it is unpacked */
+    unsigned char *trusted_bits; /* of those: what it unpacked is still there */
 };
 
 /* The written ports' parts, one behind the other, as a payload has them. */
@@ -107,59 +110,132 @@ static int within(const rt_op *op, const rt_journal_record *r)
     return 1;
 }
 
-static int64_t shared(const rt_journal_record *r, const int64_t first[RT_AXES],
-                      const int64_t count[RT_AXES])
+static int has(const unsigned char *bits, int64_t k) { return bits[k / 8] >> (k % 8) & 1; }
+
+static int overlap(const rt_journal_record *r, const int64_t first[RT_AXES],
+                   const int64_t count[RT_AXES])
 {
-    int64_t volume = 1;
-    for (int i = 0; i < RT_AXES; i++) {
-        const int64_t low = r->first[i] > first[i] ? r->first[i] : first[i];
-        const int64_t a = r->first[i] + r->count[i], b = first[i] + count[i];
-        const int64_t high = a < b ? a : b;
-        if (high <= low) return 0;
-        volume *= high - low;
-    }
-    return volume;
+    for (int i = 0; i < RT_AXES; i++)
+        if (r->first[i] >= first[i] + count[i] || first[i] >= r->first[i] + r->count[i]) return 0;
+    return 1;
 }
 
-static int is_taken(const rt_journal_run *r, int64_t k) { return r->take[k / 8] >> (k % 8) & 1; }
+typedef struct search {
+    const rt_journal_run *run;
+    int64_t steps;
+    int deep;
+} search;
 
-/* What of a part of the box lies in the records taken so far, of those before `end`. They are in
- * order of their first row, and none is longer than the longest. */
-static int64_t covered(const rt_journal_run *r, const int64_t first[RT_AXES],
-                       const int64_t count[RT_AXES], int64_t end, int64_t *steps)
+/* The number of records, of those before `end`, that do not begin behind this row. */
+static int64_t records_to(const rt_journal_run *r, int64_t row, int64_t end)
 {
-    int64_t volume = 0, low = 0, high = end; /* the first record that begins behind the part */
+    int64_t low = 0, high = end;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (r->found[middle].first[0] < first[0] + count[0])
+        if (r->found[middle].first[0] < row)
             low = middle + 1;
         else
             high = middle;
     }
-    for (int64_t k = low; k-- > 0;) {
-        if (r->found[k].first[0] <= first[0] - r->longest) break;
-        if (is_taken(r, k)) volume += shared(&r->found[k], first, count);
-        (*steps)++;
+    return low;
+}
+
+/* 1 if the first `k` records, as far as they are trusted, cover the part. They are in the order of
+ * their first row, and none is longer than the longest: the last that overlaps is cut out, and what
+ * is left of the part, up to two pieces along each axis, must be in those before. */
+static int in_records(search *s, int64_t k, const int64_t first[RT_AXES],
+                      const int64_t count[RT_AXES])
+{
+    const rt_journal_run *r = s->run;
+    int64_t a[RT_AXES], b[RT_AXES];
+    memcpy(a, first, sizeof a);
+    memcpy(b, count, sizeof b);
+    for (; k > 0; k--) {
+        const rt_journal_record *one = &r->found[k - 1];
+        if (++s->steps > most_steps || s->deep > MOST_DEEP) return 0;
+        if (one->first[0] <= a[0] - r->longest) return 0;
+        if (!has(r->trusted_bits, k - 1) || !overlap(one, a, b)) continue;
+        for (int i = RT_AXES - 1; i >= 0; i--) {
+            const int64_t low = one->first[i], high = low + one->count[i], end = a[i] + b[i];
+            for (int above = 0; above < 2; above++) {
+                if (above ? end <= high : low <= a[i] || i == 0) continue;
+                int64_t piece[RT_AXES], size[RT_AXES];
+                memcpy(piece, a, sizeof piece);
+                memcpy(size, b, sizeof size);
+                if (above) piece[i] = high;
+                size[i] = above ? end - high : low - a[i];
+                s->deep++;
+                const int known = in_records(s, k - 1, piece, size);
+                s->deep--;
+                if (!known) return 0;
+            }
+            const int64_t begin = low > a[i] ? low : a[i];
+            if (i > 0) {
+                b[i] = (high < end ? high : end) - begin;
+                a[i] = begin;
+            } else if (low <= a[0]) {
+                return 1;
+            } else { /* the piece below is gone on with here: there may be very many */
+                memcpy(a, first, sizeof a);
+                memcpy(b, count, sizeof b);
+                b[0] = low - a[0];
+            }
+        }
     }
-    return volume;
+    return 0;
+}
+
+/* 1 if one of the first `k` records that are taken overlaps the part; it is not trusted any more if
+ * `distrust`. */
+static int touched(search *s, int64_t k, const int64_t first[RT_AXES], const int64_t count[RT_AXES],
+                   int distrust)
+{
+    const rt_journal_run *r = s->run;
+    int any = 0;
+    for (; k > 0 && r->found[k - 1].first[0] > first[0] - r->longest; k--) {
+        s->steps++;
+        if (!has(r->taken_bits, k - 1) || !overlap(&r->found[k - 1], first, count)) continue;
+        any = 1;
+        if (!distrust) break;
+        unsigned char *bits = &r->trusted_bits[(k - 1) / 8];
+        *bits = (unsigned char)(*bits & ~(1u << (k - 1) % 8));
+    }
+    return any;
+}
+
+/* A record that overlaps others is read twice: had it damaged them, all would have to be dropped,
+ * which is done if it changes between the two. Answers 0 then. */
+static int take_one(rt_journal_run *r, search *s, int64_t k)
+{
+    const rt_journal_record *one = &r->found[k];
+    if (!within(r->op, one) || in_records(s, k, one->first, one->count)) return 1;
+    payload p = payload_of(r, one->first, one->count);
+    if (p.all != (size_t)one->bytes) return 1;
+    const int overlaps = touched(s, k, one->first, one->count, 0);
+    if (overlaps && !rt_journal_read(r->journal, one, NULL, NULL)) return 1;
+    if (!rt_journal_read(r->journal, one, unpack_piece, &p)) {
+        if (overlaps) return 0;
+        restore(&p);
+        return 1;
+    }
+    r->taken_bits[k / 8] = (unsigned char)(r->taken_bits[k / 8] | 1u << k % 8);
+    r->trusted_bits[k / 8] = (unsigned char)(r->trusted_bits[k / 8] | 1u << k % 8);
+    r->taken++;
+    if (one->count[0] > r->longest) r->longest = one->count[0];
+    return 1;
 }
 
 static void take_found(rt_journal_run *r)
 {
-    int64_t steps = 0;
-    for (int64_t k = 0; k < r->count && steps < most_steps; k++) {
-        const rt_journal_record *one = &r->found[k];
-        if (!within(r->op, one)) continue;
-        if (covered(r, one->first, one->count, k, &steps)) continue;
-        payload p = payload_of(r, one->first, one->count);
-        if (p.all != (size_t)one->bytes) continue;
-        if (!rt_journal_read(r->journal, one, unpack_piece, &p)) {
-            restore(&p);
-            continue;
-        }
-        r->take[k / 8] = (unsigned char)(r->take[k / 8] | 1u << k % 8);
-        r->taken++;
-        if (one->count[0] > r->longest) r->longest = one->count[0];
+    search s = {.run = r};
+    for (int64_t k = 0; k < r->count && s.steps < most_steps; k++) {
+        if (take_one(r, &s, k)) continue;
+        int64_t whole[RT_AXES] = {0}, all[RT_AXES] = {1, 1, 1};
+        memcpy(all, r->op->extent, (size_t)r->op->axes * sizeof *all);
+        const payload p = payload_of(r, whole, all);
+        restore(&p);
+        r->taken = 0;
+        return;
     }
 }
 
@@ -175,13 +251,17 @@ motet_status rt_journal_begin(motet_context *c, const rt_op *op, void *const dat
     memcpy(r->data, data, sizeof r->data);
     r->key = rt_journal_key(op, data);
     r->count = rt_journal_find(r->journal, r->key, &r->found);
+    for (int i = 0; i < RT_PORTS; i++)
+        r->updates |= op->port[i].array && op->port[i].access == RT_UPDATE;
     if (r->count) {
-        r->take = mem_zero(c, (size_t)(r->count + 7) / 8);
-        if (!r->take) {
+        const size_t bytes = (size_t)(r->count + 7) / 8;
+        r->taken_bits = mem_zero(c, 2 * bytes);
+        if (!r->taken_bits) {
             mem_free(c, r);
             return fail(c, MOTET_NO_MEMORY, "%s: no memory for what the journal has of it",
                         op->name);
         }
+        r->trusted_bits = r->taken_bits + bytes;
         take_found(r);
     }
     *out = r;
@@ -198,14 +278,19 @@ static void normal(const rt_op *op, const int64_t first[RT_AXES], const int64_t 
     }
 }
 
-int rt_journal_covers(const rt_journal_run *r, const int64_t first[RT_AXES],
-                      const int64_t count[RT_AXES])
+int rt_journal_covers(rt_journal_run *r, const int64_t first[RT_AXES], const int64_t count[RT_AXES])
 {
     if (!r || !r->taken) return 0;
-    int64_t a[RT_AXES], b[RT_AXES], volume = 1, steps = 0;
+    search s = {.run = r};
+    int64_t a[RT_AXES], b[RT_AXES];
     normal(r->op, first, count, a, b);
-    for (int i = 0; i < RT_AXES; i++) volume *= b[i];
-    return covered(r, a, b, r->count, &steps) == volume;
+    const int64_t end = records_to(r, a[0] + b[0], r->count);
+    if (in_records(&s, end, a, b)) return 1;
+    if (r->updates && touched(&s, end, a, b, 1)) {
+        const payload p = payload_of(r, a, b);
+        restore(&p);
+    }
+    return 0;
 }
 
 void rt_journal_add(rt_journal_run *r, const int64_t first[RT_AXES], const int64_t count[RT_AXES])
@@ -222,6 +307,6 @@ void rt_journal_end(rt_journal_run *r)
 {
     if (!r) return;
     motet_context *c = r->journal->context;
-    mem_free(c, r->take);
+    mem_free(c, r->taken_bits);
     mem_free(c, r);
 }

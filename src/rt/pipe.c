@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/mem.h"
+#include "rt/journal.h"
 #include "rt/pipe_inside.h"
 
 struct pipeline {
@@ -80,6 +81,31 @@ static int has_work(const pipeline *p, const pipe_device *d)
     return p->left.count > 0 && has_a_say(p, d);
 }
 
+static double volume(const pipe_task *task)
+{
+    double size = 1;
+    for (int i = 0; i < RT_AXES; i++) size *= (double)task->count[i];
+    return size;
+}
+
+/* 1 if the journal had all of it: it counts as done. */
+static int is_known(pipeline *p, const pipe_task *task)
+{
+    if (!rt_journal_covers(p->job->journal, task->first, task->count)) return 0;
+    p->done += volume(task);
+    return 1;
+}
+
+/* To the next chunk of its share that is to be computed. */
+static void skip_known(pipeline *p, pipe_device *d)
+{
+    pipe_task task;
+    for (; p->job->journal && d->next < d->share.chunks; d->next++) {
+        rt_share_chunk(&d->share, p->job->op, d->next, task.first, task.count);
+        if (!is_known(p, &task)) return;
+    }
+}
+
 /* Work for a device: its next chunk, or a piece of what is left. */
 static motet_status next_task(pipe_device *d, pipe_task *task, int *got)
 {
@@ -91,9 +117,11 @@ static motet_status next_task(pipe_device *d, pipe_task *task, int *got)
     if (!d->listed) {
         *got = d->next < d->share.chunks;
         if (*got) rt_share_chunk(&d->share, p->job->op, d->next++, task->first, task->count);
-    } else if (has_work(p, d) && may_take(p, d)) {
-        *got = 1;
+        if (*got) skip_known(p, d);
+    }
+    while (d->listed && !*got && has_work(p, d) && may_take(p, d)) {
         TRY(pipe_list_take(&p->left, d->share.cut.rows, task));
+        *got = !is_known(p, task);
     }
     if (*got && rt_turn_over(&turn->turn, number)) turn->over[number] = turn->ending = 1;
     return MOTET_OK;
@@ -320,10 +348,12 @@ static motet_status step(pipeline *p, pipe_device *d, int *moved)
     const int64_t before = d->retired;
     d->held_back = p->ordered && first_to_leave(p) != d;
     const int slot = d->slots ? (int)(d->retired % d->slots) : 0;
-    double size = 1;
-    for (int i = 0; i < RT_AXES; i++) size *= (double)d->slot[slot].task.count[i];
+    const pipe_task oldest = d->slot[slot].task;
     const motet_status st = pipe_device_step(d, next_task, moved);
-    if (d->retired > before) p->done += size;
+    if (d->retired > before) {
+        p->done += volume(&oldest);
+        rt_journal_add(p->job->journal, oldest.first, oldest.count);
+    }
     if (d->retired > before || !d->held_back) d->ready = 0;
     if (st != MOTET_OK && d->begun > d->retired) {
         p->job->failed = d->at;
@@ -380,6 +410,7 @@ motet_status pipe_begin(pipe_job *job, pipeline **out)
         d->share = plan->share[i];
         d->listed = plan->listed && d->share.rows > 0;
         d->weightless = (weights && !(weights->weight[i] > 0)) || (plan->listed && !d->listed);
+        skip_known(p, d);
     }
     motet_status st = MOTET_OK;
     if (plan->listed) {

@@ -49,8 +49,9 @@ typedef struct pipe_job {
     rt_hold *hold;
     const int *index; /* of each in the context's device set; the run uses them */
     int *left;        /* set to 1 for a device that the run uses no more: it may come back */
-    struct rt_resident *resident; /* NULL: no array stays on a device */
-    void *data[RT_PORTS];         /* host memory of each port: its array's or the private copy */
+    struct rt_resident *resident;   /* NULL: no array stays on a device */
+    struct rt_journal_run *journal; /* NULL: nothing of it is known or kept */
+    void *data[RT_PORTS];           /* host memory of each port: its array's or the private copy */
     log_phase *phase;
     pipe_turn *turn;
     pipe_test test;

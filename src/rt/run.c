@@ -15,6 +15,7 @@
 #include "base/threads.h"
 #include "rt/devices.h"
 #include "rt/hold.h"
+#include "rt/journal.h"
 #include "rt/pipe_inside.h"
 #include "rt/plan_record.h"
 #include "rt/recover.h"
@@ -179,6 +180,7 @@ motet_status run_begin(run *r, pipe_turn *turn)
     r->job.test = r->options->test;
     if (st == MOTET_OK) st = rt_resident_begin(c, r->op, &r->plan, r->index, &r->job.resident);
     if (st == MOTET_OK) st = prepare_ports(r);
+    if (st == MOTET_OK) st = rt_journal_begin(c, r->op, r->job.data, &r->job.journal);
     rt_hold_drawn(c, &r->hold, r->plan.private_bytes);
     if (st == MOTET_OK) st = pipe_begin(&r->job, &r->pipe);
     return st == MOTET_OK ? st : run_end(r, st);
@@ -192,6 +194,8 @@ motet_status run_end(run *r, motet_status st)
     if (st == MOTET_OK) commit(r);
     rt_resident_end(r->job.resident);
     r->job.resident = NULL;
+    rt_journal_end(r->job.journal);
+    r->job.journal = NULL;
     for (int i = 0; i < RT_PORTS; i++) {
         mem_free(c, r->private[i]);
         r->private[i] = NULL;

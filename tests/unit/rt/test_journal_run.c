@@ -75,8 +75,13 @@ static int play(motet_context *c, toy_run *t, int64_t rows, int64_t columns, int
             const int64_t count[RT_AXES] = {ROWS - i < rows ? ROWS - i : rows, width, 1};
             if (rt_journal_covers(run, first, count)) continue;
             if (computed == most) continue;
-            for (int64_t a = i; a < i + count[0]; a++)
-                memcpy(private + a * COLUMNS + j, t->want + a * COLUMNS + j, (size_t)width * 4);
+            for (int64_t k = i * COLUMNS + j; k < (i + count[0]) * COLUMNS; k++) {
+                if (k % COLUMNS < j || k % COLUMNS >= j + width) continue;
+                const float a = 1 + (float)(k / COLUMNS) * 0.125f;
+                if (t->op.axes < 2) /* the update, as it is */
+                private[k] += a * ((const float *)t->x->data)[k];
+                else private[k] = t->want[k];
+            }
             rt_journal_add(run, first, count);
             computed++;
         }
@@ -114,9 +119,8 @@ static void what_is_found_is_not_computed(void **state)
                 const int64_t done = updates ? 3 * rows : rows, bands = (ROWS + again - 1) / again;
                 const int64_t left = (bands - done / again) * (updates ? 1 : 3);
                 assert_int_equal(play(c, &t, again, columns, -1), left);
-                /* A chunk that was covered in part is one of two that overlap: it is not taken. */
                 use(c, files, 2, -1);
-                assert_int_equal(play(c, &t, ROWS, COLUMNS, -1), done % again != 0);
+                assert_int_equal(play(c, &t, ROWS, COLUMNS, -1), 0);
                 assert_ok(c, motet_context_journal(c, NULL));
                 close(files[0]);
                 close(files[1]);
