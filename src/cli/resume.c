@@ -21,10 +21,11 @@ void resume_end(run *r)
     motet_journal_counts n;
     motet_context_journal_counts(r->context, &n);
     motet_context_journal(r->context, NULL);
+    if (folder || n.records)
+        json_object_set_new(r->result, "resumed",
+                            json_pack("{s:I, s:I}", "parts", (json_int_t)n.found, "bytes",
+                                      (json_int_t)n.found_bytes));
     if (!folder) return;
-    json_object_set_new(
-        r->result, "resumed",
-        json_pack("{s:I, s:I}", "parts", (json_int_t)n.found, "bytes", (json_int_t)n.found_bytes));
     if (n.records && !n.found)
         complain(r->args->command, EXIT_OK,
                  "warning: %.200s was of another input, other options or another build; all was "

@@ -43,7 +43,7 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
 rt_op ct_backproject_op(const motet_ct_geometry *g, const ct_table *table,
                         const motet_array *sinogram, const motet_array *volume)
 {
-    return (rt_op){
+    rt_op op = {
         .name = "ct.backproject",
         .axes = 2,
         .extent = {g->rows, g->grid.ny},
@@ -61,6 +61,8 @@ rt_op ct_backproject_op(const motet_ct_geometry *g, const ct_table *table,
         .scratch = {.fast = ct_backproject_scratch(window_of(g, table))},
         .enqueue = enqueue,
     };
+    ct_fingerprint(g, op.fingerprint);
+    return op;
 }
 
 motet_status ct_backproject_by(motet_ct_geometry *g, const ct_table *table,

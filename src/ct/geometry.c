@@ -9,6 +9,8 @@
 #include "base/number.h"
 #include "base/threads.h"
 #include "ct/directions.h"
+#include "ct/operations.h"
+#include "kern/digest.h"
 #include "kern/exact.h"
 
 /* Bounds that keep whole columns below 2^40 and float32 places useful. */
@@ -28,6 +30,15 @@ void ct_direction(double angle, double *cosine, double *sine)
     }
     *cosine = c;
     *sine = s;
+}
+
+_Static_assert(sizeof(ct_grid) == 6 * 8, "no padding: the grid is taken as bytes");
+
+void ct_fingerprint(const motet_ct_geometry *g, uint64_t out[2])
+{
+    const digest d = digest_bytes(&g->grid, sizeof g->grid);
+    out[0] = d.low;
+    out[1] = d.high;
 }
 
 motet_status ct_table_create(const motet_ct_geometry *g, ct_entry_fn *entry, ct_table *out)

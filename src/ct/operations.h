@@ -8,6 +8,10 @@
 #include "ct/geometry.h"
 #include "rt/op.h"
 
+/* What results depend on beside arrays and sizes: the grid. Filtering has none: it costs no more
+ * than keeping what it gives. */
+void ct_fingerprint(const motet_ct_geometry *geometry, uint64_t out[2]);
+
 rt_op ct_project_op(const motet_ct_geometry *geometry, const motet_array *volume,
                     const motet_array *sinogram);
 rt_op ct_backproject_op(const motet_ct_geometry *geometry, const ct_table *table,

@@ -28,7 +28,7 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
 rt_op ct_project_op(const motet_ct_geometry *g, const motet_array *volume,
                     const motet_array *sinogram)
 {
-    return (rt_op){
+    rt_op op = {
         .name = "ct.project",
         .axes = 2,
         .extent = {g->rows, g->views},
@@ -46,6 +46,8 @@ rt_op ct_project_op(const motet_ct_geometry *g, const motet_array *volume,
         .enqueue = enqueue,
         .user = g,
     };
+    ct_fingerprint(g, op.fingerprint);
+    return op;
 }
 
 motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *volume,

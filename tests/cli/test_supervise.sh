@@ -4,19 +4,31 @@
 
 # child_of PID: the process that computes for it.
 child_of() {
-    tr ' ' '\n' <"/proc/$1/task/$1/children" 2>err3.txt | head -1
+    tr ' ' '\n' 2>err3.txt <"/proc/$1/task/$1/children" | head -1
 }
 # at_work PID: waits until the child of PID writes beside its output; its process in $child.
 at_work() {
     tries=0 former=$child child=
-    while [ $tries -lt 400 ]; do
+    while [ $tries -lt 400 ] && kill -0 "$1" 2>err3.txt; do
         child=$(child_of "$1")
         [ -n "$child" ] && [ "$child" != "$former" ] && ls -A | grep -q "motet-$child-" && return 0
         sleep 0.02
         tries=$((tries + 1))
     done
-    bad "no child of $1 came to its work: $(cat err.txt)"
+    bad "no child of $1 came to its work: $(head -c 500 err.txt)"
     return 1
+}
+until_kept() { # waits until $child's journal, which has no name, holds something
+    tries=0
+    while [ $tries -lt 500 ]; do
+        for file in /proc/$child/fd/*; do
+            readlink "$file" 2>err3.txt | grep -q 'memfd:motet-journal' || continue
+            [ "$(stat -L -c %s "$file" 2>err3.txt || echo 0)" -gt 100000 ] && return 0
+        done
+        sleep 0.02
+        tries=$((tries + 1))
+    done
+    bad "the child keeps nothing"
 }
 gone() { # gone PID: within 10 seconds it is no more
     tries=0
@@ -26,7 +38,7 @@ gone() { # gone PID: within 10 seconds it is no more
         tries=$((tries + 1))
     done
 }
-child=
+child= silent=
 slow="--center 159 --isa base --threads 1 --slab 2"
 begin() { # begin FLAGS: a slow supervised run in the background, its process in $pid
     "$MOTET" ct recon scan.h5 -o w.npy --png w.png $slow --supervise yes "$@" >out.txt 2>err.txt &
@@ -60,9 +72,11 @@ refused 3 "missing.h5" ct recon missing.h5 -o w.npy --supervise yes
 refused 1 "expected auto, yes or no" ct recon scan.h5 -o w.npy --supervise maybe
 
 # The child is killed, or falls silent: a fresh one goes on.
-begin
-at_work $pid && kill -9 "$child"
+begin --json w.json
+at_work $pid && until_kept && kill -9 "$child"
 ends 0 "it was ended by signal 9"
+grep -A1 '"resumed"' w.json | grep -q '"parts": [1-9]' || bad "what the child had finished was lost: $(grep -A3 resumed w.json)"
+rm -f w.json
 same "killed"
 export MOTET_SUPERVISE_SILENCE=1
 begin

@@ -81,16 +81,19 @@ static void a_fresh_run_goes_on_where_one_failed(void **state)
         for (int set = 0; set < PIPE_SETS; set++)
             for (int64_t fails_at = 2; fails_at < 12; fails_at += 3) {
                 const int files[3] = {memory_file(), memory_file(), memory_file()};
-                attempt first = {.which = which, .set = pipe_sets[set], .rows = 4, .fails_at = fails_at};
+                attempt first = {
+                    .which = which, .set = pipe_sets[set], .rows = 4, .fails_at = fails_at};
                 run(&first, NULL, 0, files[0]);
                 assert_int_equal(first.status, first.calls < fails_at ? MOTET_OK : MOTET_BAD_DATA);
                 assert_int_equal(first.counts.found, 0);
-                attempt second = {.which = which, .set = pipe_sets[(set + 1) % PIPE_SETS], .rows = 4 + set % 3};
+                attempt second = {
+                    .which = which, .set = pipe_sets[(set + 1) % PIPE_SETS], .rows = 4 + set % 3};
                 run(&second, files, 1, files[1]);
                 assert_int_equal(second.status, MOTET_OK);
                 assert_string_equal(second.digest, want);
                 assert_int_equal(second.counts.found, first.counts.kept);
-                attempt third = {.which = which, .set = pipe_sets[(set + 2) % PIPE_SETS], .rows = 4 + set % 3};
+                attempt third = {
+                    .which = which, .set = pipe_sets[(set + 2) % PIPE_SETS], .rows = 4 + set % 3};
                 run(&third, files, 2, files[2]);
                 assert_int_equal(third.status, MOTET_OK);
                 assert_string_equal(third.digest, want);
