@@ -402,6 +402,7 @@ static void a_context_ends_the_jobs_that_are_left(void **state)
         w[i] = (work){.out = NULL};
         assert_ok(c, motet_array_wrap(c, out[i], MOTET_F32, 1, (int64_t[]){400}, 0, &w[i].out));
         assert_ok(c, motet_job_submit(c, run_and_free, &w[i], NULL, &job));
+        until_it_began(&w[i]); /* one that has not never does, and would not free its array */
     }
     const double start = now();
     motet_context_free(c);

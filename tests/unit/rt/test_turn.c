@@ -63,7 +63,8 @@ static void *take_and_give(void *user)
     const double start = now();
     w->status = rt_turn_take(w->context, &w->turn, w->with_phase ? &phase : NULL);
     w->seconds = now() - start;
-    if (w->status == MOTET_OK) w->place = atomic_fetch_add(w->served, 1);
+    if (w->status != MOTET_OK) return NULL; /* nothing is left to give */
+    w->place = atomic_fetch_add(w->served, 1);
     rt_turn_give(&w->turn);
     return NULL;
 }
@@ -120,6 +121,29 @@ static void tickets_are_served_in_the_order_drawn(void **state)
         assert_int_equal(w[i].place, i);
         assert_int_equal(w[i].turn.ticket, i + 2);
     }
+    motet_context_free(c);
+}
+
+/* Not at its next look, which is 10 ms after it began to wait. */
+static void the_next_one_is_woken_at_once(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    double best = 1;
+    for (int i = 0; i < 20; i++) {
+        atomic_int served = 0;
+        rt_turn turn = {0};
+        assert_ok(c, rt_turn_take(c, &turn, NULL));
+        waiter w;
+        begin(&w, c, &served, 1);
+        until_so_many_wait(c, 1);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        rt_turn_give(&turn);
+        pthread_join(w.thread, NULL);
+        if (w.seconds < best) best = w.seconds;
+    }
+    print_message("woken %.2f ms after it began to wait\n", 1e3 * best);
+    assert_true(best < 5e-3);
     motet_context_free(c);
 }
 
@@ -257,6 +281,7 @@ int main(void)
         cmocka_unit_test(alone_a_turn_is_kept),
         cmocka_unit_test(two_chunks_on_each_device_when_somebody_waits),
         cmocka_unit_test(tickets_are_served_in_the_order_drawn),
+        cmocka_unit_test(the_next_one_is_woken_at_once),
         cmocka_unit_test(a_cancelled_ticket_leaves_the_queue),
         cmocka_unit_test(taking_it_again_is_refused_not_waited_for),
         cmocka_unit_test(the_callback_is_heard_while_waiting),
