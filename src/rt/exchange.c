@@ -8,6 +8,7 @@
 #include "rt/plan_inside.h"
 
 enum { FROM, SORTED, WORK, SPANS, LEFT };
+enum { COMBINE_VERSION = 0x636d6201 }; /* another one when the kernel gives other results */
 
 typedef struct exchange {
     motet_context *context;
@@ -125,7 +126,8 @@ static motet_status combine(const exchange *x, const rt_run_options *options)
              [SPANS] = {.name = "spans", .array = x->spans, .access = RT_READ},
              [LEFT] = {.name = "lengths", .array = x->left, .access = RT_WRITE}},
         .enqueue = enqueue,
-        .user = x};
+        .user = x,
+        .fingerprint = {COMBINE_VERSION, (uint64_t)x->of->how}};
     return rt_run_with(x->context, &op, options);
 }
 

@@ -38,12 +38,13 @@ typedef struct seed_world {
     char names[64];
     int devices, number[SEED_DEVICES]; /* of the simulated device; -1: the CPU */
     int safe;                          /* devices with which nothing goes wrong */
-    unsigned reasons;
+    unsigned reasons, lasting;         /* those that are there in the second run, too */
     rt_run_options options;
     rt_weights weights;
     int64_t budget[RT_DEVICES];
     int64_t reads, cancel_at; /* of the clock */
     int64_t failing;          /* that allocation of the host */
+    uint64_t host;            /* bytes that runs may take there; 0: no bound */
     int threads;
     int64_t findings;
     char finding[256];
@@ -148,6 +149,7 @@ static inline void seed_devices(seed_world *w)
         d->download = 1e6 * (double)seed_some(w, 12);
         d->latency = seed_some(w, 18);
         if (small) w->reasons |= SEED_LACKS | SEED_BOUNDS;
+        if (small) w->lasting |= SEED_BOUNDS;
         const int bad = seed_one_in(w, 2) && seed_fault(w, &d->fault);
         w->safe += !bad && !small;
     }
@@ -171,6 +173,7 @@ static inline void seed_options(seed_world *w)
             w->budget[i] = seed_one_in(w, 3) ? 0 : 1024 * seed_some(w, 8);
         o->budget = w->budget;
         w->reasons |= SEED_BOUNDS;
+        w->lasting |= SEED_BOUNDS;
     }
     if (seed_one_in(w, 6)) o->test.fixed_stage = 512 * (size_t)seed_some(w, 3);
     if (seed_one_in(w, 6)) {
@@ -180,6 +183,10 @@ static inline void seed_options(seed_world *w)
     if (seed_one_in(w, 10)) {
         w->failing = seed_some(w, 6);
         w->reasons |= SEED_LACKS;
+    }
+    if (seed_one_in(w, 8)) {
+        w->host = 512 * (uint64_t)seed_some(w, 14);
+        w->reasons |= SEED_LACKS | SEED_BOUNDS;
     }
     w->threads = seed_one_in(w, 8) ? 2 + (int)seed_below(w, SEED_THREADS - 1) : 1;
 }
@@ -244,6 +251,7 @@ static inline void seed_attempt(seed_world *w)
         toy_form_learn(runs[i].which, runs[i].size);
         runs[i].form = toy_form_make(w->context, runs[i].which, runs[i].size);
     }
+    if (w->host) w->context->options.host_memory = atomic_load(&w->context->held) + w->host;
     test_context_fail_at(w->context, w->failing, 0);
     if (w->threads == 1) {
         seed_run_one(&runs[0]);
@@ -254,6 +262,7 @@ static inline void seed_attempt(seed_world *w)
         for (int i = 0; i < w->threads; i++) pthread_join(thread[i], NULL);
     }
     test_context_fail_at(w->context, 0, 0);
+    w->context->options.host_memory = 0;
     for (int i = 0; i < w->threads; i++) {
         seed_verdict(&runs[i]);
         toy_form_free(runs[i].form);
@@ -279,6 +288,8 @@ static inline uint64_t seed_try(uint64_t seed, int *repeats)
     c->options.clock = (motet_clock){seed_now, w};
     const motet_status st = sim_use(c, &w->config, w->names);
     seed_check(w, st == MOTET_OK, "the devices do not open: %s", motet_status_name(st));
+    c->options.unpipelined = seed_one_in(w, 6);
+    c->options.chunks_per_device = seed_one_in(w, 4) ? 2 + (int64_t)seed_below(w, 9) : 0;
     w->reads = 0;
     w->context = c;
     seed_attempt(w);
@@ -288,7 +299,8 @@ static inline uint64_t seed_try(uint64_t seed, int *repeats)
     for (int i = 0; i < w->devices; i++)
         if (w->number[i] >= 0) sim_set_fault(c, w->number[i], &none);
     w->cancel_at = w->failing = 0;
-    w->reasons &= SEED_LOSES | SEED_HANGS | SEED_BOUNDS;
+    w->host = 0;
+    w->reasons = (w->reasons & (SEED_LOSES | SEED_HANGS)) | w->lasting;
     w->safe = seed_left(w);
     seed_attempt(w);
     seed_check(w, sim_now(c) < (int64_t)300e9, "it took %.0f s of the devices' time",
