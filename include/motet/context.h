@@ -121,6 +121,10 @@ typedef struct motet_memory {
 
 MOTET_API void motet_context_memory(const motet_context *context, motet_memory *out);
 
+/* Gives back what is kept between runs to be used again: large blocks of memory, on the host and on
+ * devices. They count as held, and make room by themselves for a run or an array that needs it. */
+MOTET_API void motet_context_trim(motet_context *context);
+
 /* Version of the library, "0.1.0". */
 MOTET_API const char *motet_version(void);
 

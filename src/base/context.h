@@ -26,7 +26,9 @@ struct motet_context {
     struct report *report; /* see report.h */
 
     atomic_uint_fast64_t held, held_peak, blocks; /* bytes, bytes, count */
-    atomic_uint_fast64_t cancelled;               /* how often cancel was asked for */
+    atomic_uint_fast64_t idle;                    /* bytes of those held that reclaim gives back */
+    int (*reclaim)(motet_context *context); /* answers how many blocks; NULL: nothing is idle */
+    atomic_uint_fast64_t cancelled;         /* how often cancel was asked for */
 
     /* Records of calibrations, see rt/calibrate.h; guarded by the lock. */
     struct rt_calibrations *calibrations;
@@ -36,6 +38,7 @@ struct motet_context {
     struct rt_weights_store *weights; /* see rt/weights.h */
     struct motet_job *jobs;           /* not freed yet, see rt/job.c; guarded by the lock */
     struct rt_plan_records *plans;    /* for the report, see rt/plan_record.h; NULL: none */
+    struct rt_pool *pool;             /* memory kept from run to run, see rt/pool.h */
     struct rt_turns *turns;           /* whose turn it is on the devices, see rt/turn.h */
     struct rt_journal *journal;       /* of finished chunks; NULL: none */
     struct sim_world *sim;            /* of the simulated devices; NULL: there are none */

@@ -36,7 +36,7 @@ void *mem_alloc(motet_context *c, size_t bytes)
 {
     if (bytes > INT64_MAX - 2 * LINE) return NULL;
     const size_t asked = bytes + 2 * LINE;
-    if (!account(c, asked)) return NULL;
+    if (!account(c, asked) && !(c->reclaim && c->reclaim(c) && account(c, asked))) return NULL;
     void *base = c->options.allocator.allocate(asked, c->options.allocator.user);
     if (!base) {
         atomic_fetch_sub(&c->held, asked);
@@ -65,7 +65,8 @@ int64_t mem_bound(const motet_context *c)
 int64_t mem_left(const motet_context *c)
 {
     const int64_t bound = mem_bound(c);
-    const uint64_t held = atomic_load(&c->held);
+    const uint64_t all = atomic_load(&c->held), idle = atomic_load(&c->idle);
+    const uint64_t held = idle < all ? all - idle : 0;
     return bound == INT64_MAX ? bound : held < (uint64_t)bound ? bound - (int64_t)held : 0;
 }
 

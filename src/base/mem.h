@@ -20,7 +20,8 @@ char *mem_format(motet_context *context, const char *format, ...)
 #define mem_new(context, type)          ((type *)mem_zero((context), sizeof(type)))
 #define mem_array(context, type, count) ((type *)mem_zero_array((context), (count), sizeof(type)))
 
-/* The context's bound on memory and what is left of it; INT64_MAX both when there is none. */
+/* The context's bound on memory and what is left of it, idle memory included; INT64_MAX both when
+ * there is none. */
 int64_t mem_bound(const motet_context *context);
 int64_t mem_left(const motet_context *context);
 

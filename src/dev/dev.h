@@ -94,8 +94,9 @@ typedef struct dev_table {
     /* From now on the streams of `device` may copy from and to the memory of `other`, a device of
      * the same back end. DECLINED: they cannot, the way goes through the host. */
     motet_status (*peer)(dev *device, dev *other);
-    /* For checks; neither fails, both may do nothing. `memory_name` says what memory is for; the
-     * text lives as long. `host_access`: the caller now reads or writes host memory that commands
+    /* For checks; neither fails, both may do nothing. `memory_name` says what memory is for from
+     * now on: no command uses it, and what it holds is undefined. The text lives as long.
+     * `host_access`: the caller now reads or writes host memory that commands
      * use, too. */
     void (*memory_name)(dev *device, const dev_memory *memory, const char *text);
     void (*host_access)(dev *device, const void *data, size_t bytes, int writes);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "kern/digest.h"
 #include "rt/part.h"
+#include "rt/pool.h"
 
 typedef struct type_row {
     int number;
@@ -82,6 +83,7 @@ motet_status motet_array_create(motet_context *context, motet_type type, int axe
     TRY(describe(context, type, axes, shape, &a));
     a->owned = 1;
     a->data = mem_zero(context, a->bytes);
+    if (!a->data && rt_pool_flush(context)) a->data = mem_zero(context, a->bytes);
     if (!a->data) {
         const size_t bytes = a->bytes;
         mem_free(context, a);

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "dev/registry.h"
+#include "rt/pool.h"
 
 static motet_status open_one(motet_context *c, const dev_table *table, int index)
 {
@@ -74,14 +75,14 @@ static motet_status make_set(motet_context *c)
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&all->planning, NULL);
     c->devices = all;
-    return MOTET_OK;
+    return rt_pool_open(c);
 }
 
 motet_status rt_devices_open(motet_context *c, const char *names)
 {
     if (!names || !strcmp(names, "auto")) names = "cpu";
-    TRY(make_set(c));
-    const motet_status st = open_all(c, names);
+    motet_status st = make_set(c);
+    if (st == MOTET_OK) st = open_all(c, names);
     if (st != MOTET_OK) rt_devices_close(c);
     return st;
 }
@@ -102,6 +103,7 @@ void rt_device_release(motet_context *c, rt_device *one)
 
 void rt_devices_close(motet_context *c)
 {
+    rt_pool_close(c);
     for (int i = 0; c->devices && i < c->devices->count; i++) {
         rt_device *one = &c->devices->set[i];
         if (!one->closed) one->table->close(one->device);
@@ -151,6 +153,7 @@ void rt_device_lose(motet_context *c, rt_device *one, const char *reason)
         atomic_store(&one->lost, 1);
     }
     pthread_mutex_unlock(&c->lock);
+    rt_pool_flush_device(c, one);
 }
 
 void rt_device_reason(motet_context *c, const rt_device *one, char reason[160])

@@ -4,7 +4,9 @@
 #include <time.h>
 
 #include "base/context.h"
+#include "base/mem.h"
 #include "rt/plan_inside.h"
+#include "rt/pool.h"
 
 enum { WAIT = 10000000 }; /* nanoseconds: how late a cancellation is seen */
 
@@ -61,6 +63,8 @@ motet_status rt_hold_plan(motet_context *c, const rt_op *op, rt_plan_device *dev
         rt_plan_device_now(c, index[i], &devices[i]);
     }
     hold_host(all, hold, 0, hold->drawn);
+    const int64_t idle = rt_pool_idle_staging(c); /* used again, or given back when it is needed */
+    now.host_held -= idle < now.host_held ? idle : now.host_held;
     now.host_held = plan_add(now.host_held, all->promised);
     const motet_status st = rt_plan_make(c, op, devices, count, &now, plan);
     hold->shared = st == MOTET_OVER_BUDGET && fits_alone(c, op, devices, index, count, options);
@@ -68,7 +72,11 @@ motet_status rt_hold_plan(motet_context *c, const rt_op *op, rt_plan_device *dev
         if (plan->share[i].chunks)
             hold_device(all, hold, index[i], plan->share[i].peak_bytes - devices[i].reserved);
     if (st == MOTET_OK) hold_host(all, hold, plan->host_bytes, hold->drawn);
+    const int64_t promised = all->promised;
     pthread_mutex_unlock(&all->planning);
+    /* Idle staging must not be in the way of what is allocated before it can be used again. */
+    if (st == MOTET_OK && idle && mem_left(c) < promised - (plan->host_bytes - plan->private_bytes))
+        rt_pool_flush_staging(c);
     return st;
 }
 

@@ -11,6 +11,7 @@
 #include "rt/hold.h"
 #include "rt/pipe.h"
 #include "rt/pipe_move.h"
+#include "rt/pool.h"
 
 /* Host bytes through which parts come home: at most, and at least of each half. */
 enum { STAGE = 1 << 22, STAGE_LEAST = 1 << 12 };
@@ -54,13 +55,13 @@ rt_part *rt_part_new(motet_context *c, int device, const pipe_box *box)
     return part;
 }
 
-motet_status rt_part_alloc(motet_context *c, rt_part *part, size_t bytes, const char *name)
+motet_status rt_part_alloc(motet_context *c, rt_part *part, size_t bytes, int64_t limit,
+                           const char *name)
 {
     rt_device *on = &c->devices->set[part->device];
     const dev_table *t = on->device->table;
-    TRY(t->alloc(on->device, DEV_DEVICE, bytes, &part->kept.memory[0]));
+    TRY(rt_pool_alloc(c, on, RT_POOL_ARENA, bytes, limit, &part->kept.memory[0]));
     t->memory_name(on->device, &part->kept.memory[0], name);
-    rt_hold_taken(on, (int64_t)bytes); /* the run holds them already */
     return MOTET_OK;
 }
 
@@ -318,11 +319,11 @@ static void drain(const transfer *t)
 /* As much as is worth it, or less where the host has no more. */
 static motet_status take_stage(transfer *t, size_t all, size_t *half)
 {
-    const dev_table *table = t->on->device->table;
     *half = all <= STAGE / 2 ? all : STAGE / 2;
     for (;; *half /= 2) {
         const size_t bytes = *half == all ? all : 2 * *half;
-        const motet_status st = table->alloc(t->on->device, DEV_PINNED, bytes, &t->kept->memory[1]);
+        const motet_status st =
+            rt_pool_take(t->context, t->on, RT_POOL_STAGING, bytes, INT64_MAX, &t->kept->memory[1]);
         if (st != MOTET_NO_MEMORY || *half <= STAGE_LEAST) return st;
     }
 }
@@ -385,7 +386,7 @@ static motet_status bring(const motet_array *a, const rt_part *part, const pipe_
     if (atomic_load(&t.on->lost) && t.kept->memory[1].data) {
         rt_device_keep(c, t.on, t.kept);
     } else {
-        if (t.kept->memory[1].data) table->release(t.on->device, &t.kept->memory[1]);
+        rt_pool_give(c, t.on, RT_POOL_STAGING, &t.kept->memory[1]);
         mem_free(c, t.kept);
     }
     rt_device_leave(c, t.on);

@@ -27,7 +27,8 @@ int rt_box_common(const pipe_box *a, const pipe_box *b, int axes, pipe_box *out)
 
 /* Without memory, used once, of no array yet. NULL: no memory. */
 rt_part *rt_part_new(motet_context *context, int device, const pipe_box *box);
-motet_status rt_part_alloc(motet_context *context, rt_part *part, size_t bytes, const char *name);
+motet_status rt_part_alloc(motet_context *context, rt_part *part, size_t bytes, int64_t limit,
+                           const char *name);
 /* The last user's release of what is not, or no more, an array's. NULL is legal. */
 void rt_part_unuse(motet_context *context, rt_part *part);
 

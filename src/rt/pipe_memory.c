@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "rt/pipe_inside.h"
+#include "rt/pool.h"
 
 static void lay_out(pipe_device *d)
 {
@@ -48,12 +49,12 @@ static motet_status take(pipe_device *d)
     const size_t made = (size_t)d->made_places * d->made_bytes;
     const size_t bytes[2] = {d->fixed_bytes + moving + made,
                              d->device->host_visible ? 0 : d->stage_bytes + moving};
-    static const dev_memory_kind kinds[2] = {DEV_DEVICE, DEV_PINNED};
+    static const rt_pool_kind kinds[2] = {RT_POOL_ARENA, RT_POOL_STAGING};
     static const char *const texts[2] = {"arena", "staging"};
     for (int i = 0; i < 2; i++) {
         if (!bytes[i]) continue;
-        TRY(t->alloc(d->device, kinds[i], bytes[i], &d->kept->memory[i]));
-        if (i == 0) rt_hold_taken(d->on, (int64_t)bytes[i]);
+        TRY(rt_pool_take(d->job->context, d->on, kinds[i], bytes[i], d->share.limit,
+                         &d->kept->memory[i]));
         t->memory_name(d->device, &d->kept->memory[i], texts[i]);
     }
     return MOTET_OK;
@@ -63,7 +64,7 @@ motet_status pipe_memory_take(pipe_device *d)
 {
     if (d->share.resident) {
         d->use = d->job->resident->use[d->device->index];
-        TRY(rt_resident_take(d->job->resident, d->device->index));
+        TRY(rt_resident_take(d->job->resident, d->device->index, d->share.limit));
     }
     lay_out(d);
     const motet_status st = take(d);
@@ -76,9 +77,8 @@ motet_status pipe_memory_take(pipe_device *d)
 
 void pipe_memory_give(pipe_device *d)
 {
-    if (d->kept->memory[0].data) rt_hold_taken(d->on, -(int64_t)d->kept->memory[0].bytes);
-    for (int i = 0; i < 2; i++)
-        if (d->kept->memory[i].data) d->device->table->release(d->device, &d->kept->memory[i]);
+    rt_pool_give(d->job->context, d->on, RT_POOL_ARENA, &d->kept->memory[0]);
+    rt_pool_give(d->job->context, d->on, RT_POOL_STAGING, &d->kept->memory[1]);
 }
 
 /* Places. */

@@ -5,7 +5,9 @@
 
 #include "base/context.h"
 #include "base/mem.h"
+#include "rt/plan_inside.h"
 #include "rt/plan_json.h"
+#include "rt/pool.h"
 
 typedef struct record {
     struct record *next;
@@ -81,6 +83,13 @@ static void fill(record *r, const rt_op *op, const rt_plan *plan, const int *ind
     memcpy(r->share, plan->share, (size_t)plan->devices * sizeof *r->share);
 }
 
+/* What is idle may stay, up to the limit. */
+static int64_t with_idle(motet_context *c, const rt_share *s, int index)
+{
+    const int64_t all = plan_add(s->peak_bytes, rt_pool_idle(c, &c->devices->set[index]));
+    return all < s->limit || s->peak_bytes > s->limit ? all : s->limit;
+}
+
 motet_status rt_plan_record(motet_context *c, const rt_op *op, const rt_plan *plan,
                             const int *index, int64_t host)
 {
@@ -91,7 +100,8 @@ motet_status rt_plan_record(motet_context *c, const rt_op *op, const rt_plan *pl
         if (host > c->plans->host) c->plans->host = host;
         for (int i = 0; i < plan->devices; i++) {
             int64_t *most = &c->plans->device[index[i]];
-            if (plan->share[i].peak_bytes > *most) *most = plan->share[i].peak_bytes;
+            const int64_t peak = with_idle(c, &plan->share[i], index[i]);
+            if (peak > *most) *most = peak;
         }
     }
     pthread_mutex_unlock(&c->lock);

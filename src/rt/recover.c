@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "rt/part.h"
+#include "rt/pool.h"
 
 /* 1: it is the caller's alone, until give. Nobody can begin to use a lost device, so its users only
  * become fewer; while there are any, no attempt is spent. */
@@ -48,7 +49,10 @@ static motet_status reopen(motet_context *c, rt_device *one, motet_device_info *
 {
     dev *fresh;
     rt_parts_drop(c, (int)(one - c->devices->set));
-    if (!one->closed) one->table->close(one->device);
+    if (!one->closed) {
+        rt_pool_flush_device(c, one);
+        one->table->close(one->device);
+    }
     rt_parts_drop(c, one->device->index);
     rt_device_release(c, one);
     TRY(one->table->open(c, one->number, &fresh));

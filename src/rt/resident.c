@@ -224,14 +224,14 @@ motet_status rt_resident_begin(motet_context *c, const rt_op *op, const rt_plan 
 
 /* On the way. */
 
-motet_status rt_resident_take(rt_resident *r, int device)
+motet_status rt_resident_take(rt_resident *r, int device, int64_t limit)
 {
     for (int i = 0; r && i < RT_PORTS; i++) {
         rt_use *use = &r->use[device][i];
         if (!use->fresh || use->part->kept.memory[0].data) continue;
         const rt_port *p = &r->op->port[i];
         const size_t bytes = pipe_box_bytes(p, &use->part->box);
-        if (bytes) TRY(rt_part_alloc(r->context, use->part, bytes, p->name));
+        if (bytes) TRY(rt_part_alloc(r->context, use->part, bytes, limit, p->name));
     }
     return MOTET_OK;
 }

@@ -39,7 +39,7 @@ void rt_resident_bytes(const rt_op *op, const rt_share *share, int place, int64_
 motet_status rt_resident_begin(motet_context *context, const rt_op *op, const rt_plan *plan,
                                const int *index, rt_resident **out);
 /* Memory for the new parts of a device. In what follows NULL is legal: nothing stays anywhere. */
-motet_status rt_resident_take(rt_resident *r, int device);
+motet_status rt_resident_take(rt_resident *r, int device, int64_t limit);
 /* Bytes that have to be sent for them, rounded up to RT_ALIGN. */
 size_t rt_resident_fill(const rt_resident *r, int device);
 /* The device, idle, uses no parts in this run any more: its next plan is one `from_home`. */

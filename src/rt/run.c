@@ -18,6 +18,7 @@
 #include "rt/journal.h"
 #include "rt/pipe_inside.h"
 #include "rt/plan_record.h"
+#include "rt/pool.h"
 #include "rt/recover.h"
 #include "rt/run_inside.h"
 
@@ -117,7 +118,7 @@ static motet_status prepare_ports(run *r)
         if (!p->array) continue;
         r->job.data[i] = p->array->data;
         if (!(r->plan.private_ports >> i & 1)) continue;
-        r->private[i] = mem_alloc(r->context, p->array->bytes);
+        r->private[i] = rt_pool_take_host(r->context, p->array->bytes, 0);
         if (!r->private[i])
             return fail(r->context, MOTET_NO_MEMORY,
                         "%s: no memory for the private copy of %s, %zu bytes", op->name, p->name,
@@ -197,7 +198,7 @@ motet_status run_end(run *r, motet_status st)
     rt_journal_end(r->job.journal);
     r->job.journal = NULL;
     for (int i = 0; i < RT_PORTS; i++) {
-        mem_free(c, r->private[i]);
+        if (r->private[i]) rt_pool_give_host(c, r->private[i], r -> op -> port[i].array->bytes);
         r->private[i] = NULL;
     }
     leave_devices(r);

@@ -18,12 +18,14 @@ static void sweep(motet_context *c, step_fn *step, void (*check)(motet_status, v
         for (; n < 5000; n++) {
             motet_memory before, after;
             motet_context_report_reset(c); /* operations and warnings are kept on purpose */
+            motet_context_trim(c);
             motet_context_memory(c, &before);
             test_context_fail_at(c, n, forever);
             const motet_status st = step(c, user);
             const int failed = test_context_failed(c);
             test_context_fail_at(c, 0, 0);
             motet_context_report_reset(c);
+            motet_context_trim(c);
             motet_context_memory(c, &after);
             if (after.now != before.now || after.blocks != before.blocks) {
                 print_error("allocation %d failing leaks %d bytes\n", (int)n,

@@ -39,6 +39,7 @@ static void run_and_check(motet_context *c, const pipe_case *p, const rt_run_opt
         const int number = pipe_sim_number(c, i);
         if (number < 0) continue;
         sim_counts counts;
+        motet_context_trim(c);
         sim_count(c, number, &counts);
         assert_true((counts.items > 0) == (plan.share[i].chunks > 0));
         assert_int_equal(counts.used, 0);

@@ -49,6 +49,7 @@ static void assert_nothing_held(motet_context *c)
         const int number = pipe_sim_number(c, i);
         sim_counts counts;
         if (number < 0 || c->devices->set[i].kept) continue;
+        motet_context_trim(c);
         sim_count(c, number, &counts);
         assert_int_equal(counts.used, 0);
     }

@@ -173,6 +173,7 @@ static void a_hung_device_comes_back(void **state)
         assert_int_equal(rt_recover(w.c), 2);
         assert_null(w.c->devices->set[0].kept);
         sim_counts counts;
+        motet_context_trim(w.c);
         sim_count(w.c, 0, &counts);
         assert_int_equal(counts.used, 0);
         assert_int_equal(attempt(&w, PIPE_SUM, expected), MOTET_OK);

@@ -261,6 +261,8 @@ static void run_planned(motet_context *c, const rt_op *op, int64_t *budget, int6
         sim_count(c, pipe_sim_number(c, i), &counts);
         if (plan.share[i].peak_bytes > most[i]) most[i] = plan.share[i].peak_bytes;
         assert_true((int64_t)counts.used_peak <= most[i]);
+        motet_context_trim(c);
+        sim_count(c, pipe_sim_number(c, i), &counts);
         assert_int_equal(counts.used, atomic_load(&c->devices->set[i].held));
         assert_int_equal(counts.used, atomic_load(&c->devices->set[i].taken));
     }

@@ -75,6 +75,7 @@ static void the_bits_are_the_cpus(void **state)
             assert_string_equal(got, expected[i]);
         }
         sim_counts counts;
+        motet_context_trim(c);
         sim_count(c, seed % 3 == 0 ? 0 : seed % 3 == 1 ? 3 : 7, &counts);
         assert_true(counts.items > 0 && counts.uploaded > 0 && counts.downloaded > 0);
         assert_int_equal(counts.used, 0);
@@ -121,6 +122,7 @@ static void failures_leave_arrays_untouched(void **state)
                 assert_int_equal(error.device, error.chunk >= 0 ? 0 : -1);
                 assert_int_equal(strcmp(before, after) == 0, !passed);
                 sim_counts counts;
+                motet_context_trim(c);
                 sim_count(c, 0, &counts);
                 assert_int_equal(counts.used, 0);
                 assert_clean(c);

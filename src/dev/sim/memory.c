@@ -318,9 +318,16 @@ void sim_memory_name(dev *device, const dev_memory *memory, const char *text)
 {
     sim_world *w = ((sim_device *)device)->world;
     pthread_mutex_lock(&w->lock);
-    for (sim_block *b = w->blocks; b; b = b->next)
-        if (b->data == memory->data && b->state == SIM_LIVING)
-            snprintf(b->text, sizeof b->text, "%s", text);
+    for (sim_block *b = w->blocks; b; b = b->next) {
+        if (b->data != memory->data || b->state != SIM_LIVING) continue;
+        const sim_label label = {"a new name", ++w->numbers, -1, -1};
+        const sim_range range = whole(b);
+        sim_book_add(w, NULL, &w->host, SIM_HOST, &label, &range); /* finds what goes on still */
+        sim_book_forget_range(w, range.at, range.bytes);
+        sim_zones_check(w, b, "its new name");
+        empty(w, b);
+        snprintf(b->text, sizeof b->text, "%s", text);
+    }
     pthread_mutex_unlock(&w->lock);
 }
 

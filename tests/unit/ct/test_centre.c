@@ -261,6 +261,7 @@ static void every_failing_allocation(void **state)
         const motet_status st = motet_ct_find_centre(c, sinogram, angles, &centre, &quality);
         const int failed = test_context_failed(c);
         test_context_fail_at(c, 0, 0);
+        motet_context_trim(c);
         motet_context_memory(c, &after);
         assert_true(after.now == before.now && after.blocks == before.blocks);
         if (!failed) {

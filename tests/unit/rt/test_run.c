@@ -366,6 +366,7 @@ static void cancelling_leaves_arrays_untouched(void **state)
         rt_op blocked = op;
         blocked.enqueue = enqueue_gate;
         blocked.user = &g;
+        motet_context_trim(c);
         motet_context_memory(c, &held);
         canceller who = {c, &g};
         pthread_t thread;
@@ -375,6 +376,7 @@ static void cancelling_leaves_arrays_untouched(void **state)
         assert_status(c, st, MOTET_CANCELLED);
         assert_message(c, "toy.smooth", "cancelled", NULL);
         assert_string_equal(digest_of(c, y).text, before.text);
+        motet_context_trim(c);
         motet_context_memory(c, &after);
         assert_int_equal(after.blocks, held.blocks);
         assert_int_equal(after.now, held.now);
@@ -502,6 +504,7 @@ static void a_failing_chunk_leaves_arrays_untouched(void **state)
     motet_memory held, after;
     for (int64_t n = 0; n < ROWS; n++) {
         b.left = n;
+        motet_context_trim(c);
         motet_context_memory(c, &held);
         assert_int_equal(rt_run(c, &op), MOTET_DECLINED);
         motet_error error;
@@ -509,6 +512,7 @@ static void a_failing_chunk_leaves_arrays_untouched(void **state)
         assert_int_equal(error.device, 0);
         assert_int_equal(error.chunk, n);
         assert_string_equal(digest_of(c, y).text, before.text);
+        motet_context_trim(c);
         motet_context_memory(c, &after);
         if (n) assert_int_equal(after.now, held.now);
     }
