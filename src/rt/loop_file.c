@@ -1,0 +1,180 @@
+/* The checkpoint of a loop: a head of words, the numbers, the states; each with a digest. It is
+ * written beside the former one, synced and renamed, so a file that is there was whole; what became
+ * of it later the digests tell. Values are in the host's order, which the first word shows. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kern/digest.h"
+#include "rt/loop_inside.h"
+#include "store/file.h"
+
+static const uint64_t first_word = 0x31504f4f4c54454du; /* "METLOOP1", read as little-endian */
+
+/* What tells one computation from another comes first. */
+enum {
+    SAME = 9 + RT_LOOP_STATES * (2 + MOTET_MAX_AXES),
+    STEP = SAME,
+    DIGESTS,
+    HEAD = DIGESTS + 2 + 2 * RT_LOOP_STATES + 2
+};
+
+static void set_digest(uint64_t *word, digest d)
+{
+    word[0] = d.low;
+    word[1] = d.high;
+}
+
+static int has_digest(const uint64_t *word, digest d)
+{
+    return word[0] == d.low && word[1] == d.high;
+}
+
+static void set_head(const rt_loop *l, uint64_t head[HEAD])
+{
+    memset(head, 0, HEAD * sizeof *head);
+    uint64_t *word = head;
+    *word++ = first_word;
+    set_digest(word, digest_bytes(motet_version(), strlen(motet_version())));
+    set_digest(word + 2, digest_bytes(l->name, strlen(l->name)));
+    word += 4;
+    *word++ = l->fingerprint[0];
+    *word++ = l->fingerprint[1];
+    *word++ = (uint64_t)l->states;
+    *word++ = (uint64_t)l->numbers_bytes;
+    for (int i = 0; i < l->states; i++) {
+        const motet_array *a = l->state[i];
+        *word++ = (uint64_t)a->type;
+        *word++ = (uint64_t)a->axes;
+        for (int j = 0; j < MOTET_MAX_AXES; j++) *word++ = j < a->axes ? (uint64_t)a->shape[j] : 0;
+    }
+}
+
+static digest of_head(const uint64_t head[HEAD])
+{
+    return digest_bytes(head, (HEAD - 2) * sizeof *head);
+}
+
+static int64_t place_of(const rt_loop *l, int state)
+{
+    return (int64_t)(HEAD * sizeof(uint64_t) + LOOP_NUMBERS + loop_place(l, state));
+}
+
+static motet_status path_of(motet_context *c, const rt_loop *l, char **out)
+{
+    *out = mem_format(c, "%s/%s.loop", l->folder, l->name);
+    return *out ? MOTET_OK : fail(c, MOTET_NO_MEMORY, "%s: no memory for a path", l->folder);
+}
+
+/* Reading. */
+
+static motet_status damaged(motet_context *c, const char *path, const char *what)
+{
+    return fail(c, MOTET_BAD_DATA, "%s: %s", path, what);
+}
+
+static motet_status read_states(store_file *f, const rt_loop *l, const uint64_t head[HEAD],
+                                loop_snapshot *s)
+{
+    motet_context *c = f->context;
+    TRY(file_read(f, HEAD * sizeof *head, LOOP_NUMBERS, s->numbers));
+    if (!has_digest(&head[DIGESTS], digest_bytes(s->numbers, LOOP_NUMBERS)))
+        return damaged(c, f->path, "its numbers are damaged");
+    for (int i = 0; i < l->states; i++) {
+        const size_t bytes = l->state[i]->bytes;
+        char *to = s->state + loop_place(l, i);
+        if (bytes) TRY(file_read(f, place_of(l, i), bytes, to));
+        if (!has_digest(&head[DIGESTS + 2 + 2 * i], digest_bytes(to, bytes)))
+            return damaged(c, f->path, "its arrays are damaged");
+    }
+    return MOTET_OK;
+}
+
+static motet_status read_all(store_file *f, const rt_loop *l, loop_snapshot *s)
+{
+    uint64_t head[HEAD], expected[HEAD];
+    set_head(l, expected);
+    TRY(file_read(f, 0, sizeof head, head));
+    if (head[0] != first_word || !has_digest(&head[HEAD - 2], of_head(head)))
+        return damaged(f->context, f->path, "it is not a checkpoint, or is damaged");
+    if (memcmp(head, expected, SAME * sizeof *head) != 0)
+        return fail(f->context, MOTET_BAD_ARGUMENT,
+                    "%s is a checkpoint of another computation, or another version's: name another "
+                    "folder, or remove it",
+                    f->path);
+    if (head[STEP] > (uint64_t)l->steps)
+        return fail(f->context, MOTET_BAD_ARGUMENT,
+                    "%s is a checkpoint after step %lld, expected one of the first %lld", f->path,
+                    (long long)head[STEP], (long long)l->steps);
+    TRY(read_states(f, l, head, s));
+    s->step = (int64_t)head[STEP];
+    return MOTET_OK;
+}
+
+motet_status loop_file_read(motet_context *c, const rt_loop *l, loop_snapshot *s, int *found)
+{
+    *found = 0;
+    if (mkdir(l->folder, 0777) && errno != EEXIST) return fail_errno(c, errno, "%s", l->folder);
+    char *path;
+    TRY(path_of(c, l, &path));
+    store_file f = {0};
+    motet_status st = file_open(c, path, &f);
+    if (st == MOTET_OK) st = read_all(&f, l, s);
+    file_close(&f);
+    mem_free(c, path);
+    if (st == MOTET_NOT_FOUND) return MOTET_OK;
+    if (st == MOTET_BAD_DATA) {
+        motet_error error;
+        motet_context_error(c, &error);
+        log_warning(c, "loop", "%s: beginning anew: %s", l->name, error.message);
+        return MOTET_OK;
+    }
+    *found = st == MOTET_OK;
+    return st;
+}
+
+/* Writing. */
+
+static motet_status write_all(store_file *f, const rt_loop *l, const loop_snapshot *s)
+{
+    uint64_t head[HEAD];
+    set_head(l, head);
+    head[STEP] = (uint64_t)s->step;
+    set_digest(&head[DIGESTS], digest_bytes(s->numbers, LOOP_NUMBERS));
+    for (int i = 0; i < l->states; i++)
+        set_digest(&head[DIGESTS + 2 + 2 * i],
+                   digest_bytes(s->state + loop_place(l, i), l->state[i]->bytes));
+    set_digest(&head[HEAD - 2], of_head(head));
+    TRY(file_write(f, 0, sizeof head, head));
+    TRY(file_write(f, sizeof head, LOOP_NUMBERS, s->numbers));
+    for (int i = 0; i < l->states; i++)
+        if (l->state[i]->bytes)
+            TRY(file_write(f, place_of(l, i), l->state[i]->bytes, s->state + loop_place(l, i)));
+    TRY(file_sync(f));
+    return file_place(f);
+}
+
+motet_status loop_file_write(motet_context *c, const rt_loop *l, const loop_snapshot *s)
+{
+    char *path;
+    TRY(path_of(c, l, &path));
+    store_file f = {0};
+    motet_status st = file_begin(c, path, 1, &f);
+    if (st == MOTET_OK) st = write_all(&f, l, s);
+    file_close(&f);
+    mem_free(c, path);
+    return st;
+}
+
+void loop_file_remove(motet_context *c, const rt_loop *l)
+{
+    char *path;
+    if (path_of(c, l, &path) != MOTET_OK) return;
+    unlink(path);
+    mem_free(c, path);
+}

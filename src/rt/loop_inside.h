@@ -1,0 +1,26 @@
+/* What the loop's files share. loop.c: steps, snapshots, losses; loop_file.c: the checkpoint. */
+#ifndef MOTET_RT_LOOP_INSIDE_H
+#define MOTET_RT_LOOP_INSIDE_H
+
+#include "rt/loop.h"
+
+enum { LOOP_NUMBERS = 4096 };
+
+typedef struct loop_snapshot {
+    int64_t step; /* the next one to be taken */
+    char *state;  /* one after the other, each rounded up to 64 bytes */
+    char numbers[LOOP_NUMBERS];
+} loop_snapshot;
+
+/* Where a state lies in snapshot->state. */
+size_t loop_place(const rt_loop *loop, int state);
+
+/* The folder is there when it returns. *found: the snapshot was read. BAD_ARGUMENT: it is another
+ * computation's; IO, NO_MEMORY. A damaged one is not found; the snapshot is undefined then. */
+motet_status loop_file_read(motet_context *context, const rt_loop *loop, loop_snapshot *snapshot,
+                            int *found);
+motet_status loop_file_write(motet_context *context, const rt_loop *loop,
+                             const loop_snapshot *snapshot);
+void loop_file_remove(motet_context *context, const rt_loop *loop);
+
+#endif
