@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/context.h"
+#include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "rt/devices.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "kern/accumulate.h"
-#include "rt/run.h"
 
 typedef struct solver_args {
     rt_view a, b, out;

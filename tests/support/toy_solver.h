@@ -5,6 +5,7 @@
 #define MOTET_TEST_TOY_SOLVER_H
 
 #include "rt/loop.h"
+#include "rt/run.h"
 #include "support/support.h"
 
 typedef struct toy_solver {

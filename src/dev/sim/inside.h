@@ -139,7 +139,8 @@ struct sim_world {
     sim_slot slot[SIM_DEVICES];
     sim_device *devices;
     sim_block *blocks;
-    size_t quarantined;
+    size_t quarantined; /* bytes of released blocks that are watched still */
+    int quarantined_blocks;
 
     sim_time host;
     struct {

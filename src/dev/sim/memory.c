@@ -26,7 +26,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(data, bytes) ((void)(data), (void)(bytes))
 #endif
 
-enum { ZONE = 256, HOST_ZONE = 64, LINE = 64, QUARANTINE = 1 << 25 };
+enum { ZONE = 256, HOST_ZONE = 64, LINE = 64, QUARANTINE = 1 << 25, BLOCKS = 256 };
 static const int zone_byte = 0xa5, empty_byte = 0xff; /* 0xff: a NaN in every type of real */
 
 static void block_open(sim_block *b)
@@ -260,13 +260,14 @@ static void bury(sim_world *w, sim_block **at)
 /* The oldest are the last of the list. */
 static void evict(sim_world *w)
 {
-    while (w->quarantined > QUARANTINE) {
+    while (w->quarantined > QUARANTINE || w->quarantined_blocks > BLOCKS) {
         sim_block **oldest = NULL;
         for (sim_block **at = &w->blocks; *at; at = &(*at)->next)
             if ((*at)->state == SIM_RELEASED && (*at)->kind == DEV_DEVICE && !in_use(w, *at))
                 oldest = at;
         if (!oldest) return;
         w->quarantined -= (*oldest)->bytes;
+        w->quarantined_blocks--;
         bury(w, oldest);
     }
 }
@@ -304,6 +305,7 @@ void sim_release(dev *device, dev_memory *memory)
         if (b->kind == DEV_DEVICE) {
             empty(w, b);
             w->quarantined += b->bytes;
+            w->quarantined_blocks++;
             evict(w);
         } else if (!in_use(w, b)) { /* else it stays until the end, so that nothing crashes */
             empty(w, b);
