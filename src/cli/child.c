@@ -24,7 +24,7 @@
 #include "supervise.h"
 
 static struct {
-    int is, socket;
+    int is, socket, lost;
     pid_t parent;
     uint64_t bytes;
     char out[256];
@@ -172,6 +172,7 @@ void child_placing(const char *path)
 void child_over(int code)
 {
     char text[16];
+    if (child.lost) return; /* a fresh one goes on */
     snprintf(text, sizeof text, "d %d", code);
     say(text, 1);
 }
@@ -182,7 +183,7 @@ int child_lost(const char *device, const char *reason)
     char text[CHILD_MESSAGE];
     snprintf(text, sizeof text, "l %.60s %.600s", device, reason);
     say(text, 1);
-    return 1;
+    return child.lost = 1;
 }
 
 void child_folder(const char *path, char folder[CHILD_MESSAGE])

@@ -132,4 +132,17 @@ begin --devices sim:0@crash_at_command=9,cpu
 ends 0 "Illegal instruction"
 [ "$(grep -c 'a fresh one goes on' err.txt)" = 2 ] || bad "a bad device: $(cat err.txt)"
 same "a bad device"
+
+# One that is lost, and the only one, is tried again by a fresh process, and later once more, unless one is stopped.
+begin --devices sim:0@lose_at_command=9
+tries=0
+until grep -q 'no device is left, trying again in 30 seconds' err.txt || [ $tries = 400 ]; do
+    sleep 0.02
+    tries=$((tries + 1))
+done
+kill -INT $pid
+ends 5 "sim:0: the device is lost; a fresh one goes on"
+grep -q 'cancelled; nothing was written' err.txt || bad "stopped while waiting, it says: $(cat err.txt)"
+rm -f out.txt err.txt err3.txt
+nothing_but scan.h5 v.npy v.png words.txt
 finish

@@ -1,5 +1,6 @@
 #include "support/pipe.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -153,6 +154,56 @@ static void losses_and_known_parts_go_together(void **state)
     }
 }
 
+typedef struct sharer {
+    pthread_t thread;
+    motet_context *context;
+    pipe_case p;
+    motet_status status;
+} sharer;
+
+static void *share(void *user)
+{
+    sharer *s = user;
+    for (int i = 0; i < 5 && s->status == MOTET_OK; i++) s->status = rt_run(s->context, &s->p.op);
+    return NULL;
+}
+
+/* Runs of several threads use one journal, and a later process finds what any of them finished. */
+static void runs_at_once_share_a_journal(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    const int file = memory_file();
+    for (int again = 0; again < 2; again++) {
+        motet_context *c = test_context();
+        use(c, again ? &file : NULL, again, again ? -1 : file);
+        sharer s[THREADS];
+        memset(s, 0, sizeof s);
+        for (int i = 0; i < THREADS; i++) {
+            const int which = i % 2 ? PIPE_PROJECT : PIPE_SMOOTH;
+            s[i].context = c;
+            pipe_case_make(c, which, 61, 23, &s[i].p);
+            s[i].p.op.fingerprint[0] = 7;
+        }
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&s[i].thread, NULL, share, &s[i]), 0);
+        for (int i = 0; i < THREADS; i++) pthread_join(s[i].thread, NULL);
+        for (int i = 0; i < THREADS; i++) {
+            char want[33], got[33];
+            assert_ok(c, s[i].status);
+            pipe_expected(i % 2 ? PIPE_PROJECT : PIPE_SMOOTH, 61, 23, want);
+            assert_ok(c, motet_array_digest(s[i].p.out, got));
+            assert_string_equal(got, want);
+            pipe_case_free(&s[i].p);
+        }
+        motet_journal_counts counts;
+        motet_context_journal_counts(c, &counts);
+        assert_true(again ? counts.found > 0 && counts.kept == 0 : counts.kept > 0);
+        motet_context_free(c);
+    }
+    close(file);
+}
+
 /* Without a fingerprint nothing is looked up or kept. */
 static void operations_without_a_fingerprint_stay_out(void **state)
 {
@@ -210,6 +261,7 @@ int main(void)
         cmocka_unit_test(a_fresh_run_goes_on_where_one_failed),
         cmocka_unit_test(what_others_took_over_is_kept),
         cmocka_unit_test(losses_and_known_parts_go_together),
+        cmocka_unit_test(runs_at_once_share_a_journal),
         cmocka_unit_test(operations_without_a_fingerprint_stay_out),
         cmocka_unit_test(no_memory_is_survived),
     };
