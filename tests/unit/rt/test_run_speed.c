@@ -91,7 +91,7 @@ static void a_run_costs_three_percent_at_most(void **state)
     const spin_args a = {motet_array_data(out), steps};
     const rt_op op = spin_op(out, &steps);
     double bare = INFINITY, run = INFINITY;
-    for (int round = 0; round < ROUNDS && !(run <= 1.03 * bare && round > 2); round++) {
+    for (int round = 0; round < ROUNDS && !(run <= 1.03 * bare && round > 6); round++) {
         start = now();
         spin(&a, 0, rows, NULL);
         const double first = now() - start;
