@@ -133,7 +133,7 @@ static motet_status go_on(batch *b)
     }
     begin_ahead(b);
     const flow *f = &b->flow;
-    while (f->run[1] && f->run[1]->pipe && !pipe_begun(f->run[1]->pipe) && !f->turn.ending)
+    while (f->run[1] && !is_over(f->run[1]) && !pipe_begun(f->run[1]->pipe) && !f->turn.ending)
         TRY(step(b));
     return MOTET_OK;
 }

@@ -10,9 +10,14 @@
 #define MOTET_TEST_SEEDS_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <motet/journal.h>
 
 #include "support/toy_form.h"
 
@@ -46,12 +51,16 @@ typedef struct seed_world {
     int64_t failing;          /* that allocation of the host */
     uint64_t host;            /* bytes that runs may take there; 0: no bound */
     int threads;
+    toy_which which[SEED_THREADS]; /* of each thread */
+    int size[SEED_THREADS];
+    int journal; /* a file in memory; -1: none */
     int64_t findings;
     char finding[256];
 } seed_world;
 
 /* How often each answer was given, to see that the worlds are not too kind or too harsh. */
 static int64_t seed_answers[64];
+static int64_t seed_found_again; /* parts of results, in journals */
 
 #define seed_check(w, condition, ...)                                                              \
     do {                                                                                           \
@@ -189,6 +198,7 @@ static inline void seed_options(seed_world *w)
         w->reasons |= SEED_LACKS | SEED_BOUNDS;
     }
     w->threads = seed_one_in(w, 8) ? 2 + (int)seed_below(w, SEED_THREADS - 1) : 1;
+    w->journal = seed_one_in(w, 5) ? memfd_create("journal", 0) : -1;
 }
 
 static inline unsigned seed_reason_for(motet_status st)
@@ -245,9 +255,7 @@ static inline void seed_attempt(seed_world *w)
 {
     seed_run runs[SEED_THREADS];
     for (int i = 0; i < w->threads; i++) {
-        runs[i] = (seed_run){.world = w,
-                             .which = (toy_which)seed_below(w, TOY_FORMS),
-                             .size = (int)seed_below(w, TOY_SIZES)};
+        runs[i] = (seed_run){.world = w, .which = w->which[i], .size = w->size[i]};
         toy_form_learn(runs[i].which, runs[i].size);
         runs[i].form = toy_form_make(w->context, runs[i].which, runs[i].size);
     }
@@ -268,6 +276,24 @@ static inline void seed_attempt(seed_world *w)
         toy_form_free(runs[i].form);
     }
     toy_mistakes(); /* a kernel that is cut short by a loss sees memory that is gone */
+}
+
+static inline void seed_choose(seed_world *w)
+{
+    for (int i = 0; i < w->threads; i++) {
+        w->which[i] = (toy_which)seed_below(w, TOY_FORMS);
+        w->size[i] = (int)seed_below(w, TOY_SIZES);
+    }
+}
+
+/* What is written from now on is found when it is opened again. */
+static inline void seed_journal(seed_world *w)
+{
+    motet_journal_options o;
+    motet_journal_options_init(&o);
+    o.file = w->journal;
+    const motet_status st = motet_context_journal(w->context, &o);
+    seed_check(w, st == MOTET_OK, "the journal does not open: %s", motet_status_name(st));
 }
 
 static inline int seed_left(const seed_world *w)
@@ -292,7 +318,11 @@ static inline uint64_t seed_try(uint64_t seed, int *repeats)
     c->options.chunks_per_device = seed_one_in(w, 4) ? 2 + (int64_t)seed_below(w, 9) : 0;
     w->reads = 0;
     w->context = c;
+    seed_choose(w);
+    if (w->journal >= 0) seed_journal(w);
     seed_attempt(w);
+    motet_journal_counts first, second;
+    motet_context_journal_counts(c, &first);
 
     /* Then nothing goes wrong any more. */
     const sim_fault none = {.lose_at_call = 0};
@@ -302,7 +332,16 @@ static inline uint64_t seed_try(uint64_t seed, int *repeats)
     w->host = 0;
     w->reasons = (w->reasons & (SEED_LOSES | SEED_HANGS)) | w->lasting;
     w->safe = seed_left(w);
+    if (w->journal >= 0)
+        seed_journal(w); /* the same again, as after a restart */
+    else
+        seed_choose(w);
+    const int64_t well = seed_answers[MOTET_OK];
     seed_attempt(w);
+    motet_context_journal_counts(c, &second);
+    seed_check(w, !first.kept || second.found || seed_answers[MOTET_OK] == well,
+               "%lld parts were kept in the journal, none is found", (long long)first.kept);
+    seed_found_again += second.found;
     seed_check(w, sim_now(c) < (int64_t)300e9, "it took %.0f s of the devices' time",
                (double)sim_now(c) * 1e-9);
     *repeats = w->threads == 1;
@@ -311,9 +350,21 @@ static inline uint64_t seed_try(uint64_t seed, int *repeats)
     w->context = NULL;
     motet_context_report_reset(c);
     motet_context_free(c);
+    if (w->journal >= 0) close(w->journal);
     seed_check(w, w->findings == 0, "%lld findings, the first: %s", (long long)w->findings,
                w->finding);
     return trace;
+}
+
+static volatile uint64_t seed_at_work;
+
+static inline void seed_hangs(int signal)
+{
+    char text[96];
+    const int n = snprintf(text, sizeof text, "seed %llu does not end (signal %d)\n",
+                           (unsigned long long)seed_at_work, signal);
+    if (write(2, text, (size_t)n) == n) _exit(1);
+    _exit(2);
 }
 
 /* MOTET_TEST_SEED: that one alone. Every tenth runs twice: it has to do the same again. */
@@ -324,6 +375,9 @@ static inline void seed_try_all(uint64_t first, uint64_t count)
     int64_t repeated = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
         int repeats;
+        seed_at_work = seed;
+        signal(SIGALRM, seed_hangs);
+        alarm(60);
         const uint64_t trace = seed_try(seed, &repeats);
         if (!repeats || seed % 10) continue;
         repeated++;
@@ -335,7 +389,7 @@ static inline void seed_try_all(uint64_t first, uint64_t count)
     for (int i = 0; i < 64; i++)
         if (seed_answers[i])
             printf(" %s %lld", motet_status_name((motet_status)i), (long long)seed_answers[i]);
-    printf("\n");
+    printf("; found in journals %lld\n", (long long)seed_found_again);
 }
 
 #endif

@@ -40,6 +40,13 @@ static const struct {
     int64_t rows, columns;
 } sizes[TOY_SIZES] = {{40, 13}, {7, 5}, {96, 24}};
 
+/* A journal may keep it. */
+static void known(rt_op *op, const toy_form *f, int item)
+{
+    op->fingerprint[0] = 0x746f79;
+    op->fingerprint[1] = (uint64_t)(16 * (int)f->which + item);
+}
+
 /* Maps, and a batch of them. */
 
 static void make_map(toy_form *f)
@@ -50,6 +57,7 @@ static void make_map(toy_form *f)
 
 static motet_status run_map(toy_form *f, const rt_run_options *o)
 {
+    if (f->which != TOY_PROJECT) known(&f->map[0].op, f, 0);
     return rt_run_with(f->context, &f->map[0].op, o);
 }
 
@@ -75,7 +83,11 @@ static void done(int64_t index, motet_status status, void *user)
 
 static motet_status run_batch(toy_form *f, const rt_run_options *o)
 {
-    const rt_op ops[ITEMS] = {f->map[0].op, f->map[1].op, f->map[2].op};
+    rt_op ops[ITEMS];
+    for (int i = 0; i < ITEMS; i++) {
+        ops[i] = f->map[i].op;
+        known(&ops[i], f, i);
+    }
     const motet_status st = rt_run_batch(f->context, ops, ITEMS, o, done, f);
     if (st != MOTET_OK) return st;
     for (int i = 0; i < ITEMS; i++)
@@ -93,6 +105,7 @@ static void make_ports(toy_form *f)
 
 static motet_status run_ports(toy_form *f, const rt_run_options *o)
 {
+    known(&f->ports.op, f, 0);
     return rt_run_with(f->context, &f->ports.op, o);
 }
 
@@ -148,7 +161,8 @@ static void make_emit(toy_form *f)
 
 static motet_status run_emit(toy_form *f, const rt_run_options *o)
 {
-    const rt_ragged r = toy_emit(f->wanted, 0);
+    rt_ragged r = toy_emit(f->wanted, 0);
+    known(&r.op, f, 0);
     return rt_ragged_run(f->context, &r, o, &f->result);
 }
 
