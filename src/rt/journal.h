@@ -14,6 +14,7 @@
 
 #include <motet/journal.h>
 
+#include "base/log.h"
 #include "kern/digest.h"
 #include "rt/op.h"
 
@@ -65,11 +66,14 @@ int rt_journal_append(rt_journal *journal, const rt_journal_record *record,
 int rt_journal_takes(const rt_op *op);
 /* `data`: what the kernels will find of each port, as prepared for the run. */
 digest rt_journal_key(const rt_op *op, void *const data[RT_PORTS]);
+/* The same, a piece at a time: CANCELLED. */
+motet_status rt_journal_key_of(const rt_op *op, void *const data[RT_PORTS], log_phase *phase,
+                               digest *out);
 
 typedef struct rt_journal_run rt_journal_run;
 
 /* Before the first chunk of a run: unpacks what is found into `data`. *out: NULL where there is no
- * journal or the operation is not for one; all others take it. NO_MEMORY. */
+ * journal or the operation is not for one; all others take it. NO_MEMORY; CANCELLED. */
 motet_status rt_journal_begin(motet_context *context, const rt_op *op, void *const data[RT_PORTS],
                               rt_journal_run **out);
 /* 1 if all of this part of the box was found: it must not be computed, as RT_UPDATE ports hold the

@@ -10,7 +10,7 @@
 #include "rt/journal.h"
 #include "rt/pipe_box.h"
 
-enum { FORMAT = 1 };
+enum { FORMAT = 1, PIECE = 1 << 26 };
 
 int rt_journal_takes(const rt_op *op)
 {
@@ -36,7 +36,19 @@ static void add(XXH3_state_t *s, const void *data, size_t bytes)
 
 static void add_word(XXH3_state_t *s, int64_t word) { add(s, &word, sizeof word); }
 
-static void add_port(XXH3_state_t *s, const rt_op *op, int number, const void *data)
+/* Arrays may be large: a cancellation is looked for between pieces. */
+static motet_status add_bytes(XXH3_state_t *s, const char *data, size_t bytes, log_phase *phase)
+{
+    for (size_t part; bytes; data += part, bytes -= part) {
+        part = bytes < PIECE ? bytes : PIECE;
+        add(s, data, part);
+        if (phase) TRY(log_phase_step(phase, 0));
+    }
+    return MOTET_OK;
+}
+
+static motet_status add_port(XXH3_state_t *s, const rt_op *op, int number, const void *data,
+                             log_phase *phase)
 {
     const rt_port *p = &op->port[number];
     const motet_array *a = p->array;
@@ -52,10 +64,11 @@ static void add_port(XXH3_state_t *s, const rt_op *op, int number, const void *d
     if (p->list) add(s, p->list, (size_t)op->extent[0] * sizeof *p->list);
     if (p->offset) add(s, p->offset, (size_t)(op->extent[0] + 1) * sizeof *p->offset);
     add_word(s, (p->list ? 1 : 0) + (p->offset ? 2 : 0));
-    if (p->access != RT_WRITE) add(s, data, a->bytes);
+    return p->access == RT_WRITE ? MOTET_OK : add_bytes(s, data, a->bytes, phase);
 }
 
-digest rt_journal_key(const rt_op *op, void *const data[RT_PORTS])
+motet_status rt_journal_key_of(const rt_op *op, void *const data[RT_PORTS], log_phase *phase,
+                               digest *out)
 {
     XXH3_state_t state;
     memset(&state, 0, sizeof state);
@@ -72,7 +85,15 @@ digest rt_journal_key(const rt_op *op, void *const data[RT_PORTS])
     for (int i = 0; i < op->axes; i++) add_word(&state, op->extent[i]);
     add_word(&state, op->stream_extent);
     for (int i = 0; i < RT_PORTS; i++)
-        if (op->port[i].array) add_port(&state, op, i, data[i]);
+        if (op->port[i].array) TRY(add_port(&state, op, i, data[i], phase));
     const XXH128_hash_t h = XXH3_128bits_digest(&state);
-    return (digest){h.low64, h.high64};
+    *out = (digest){h.low64, h.high64};
+    return MOTET_OK;
+}
+
+digest rt_journal_key(const rt_op *op, void *const data[RT_PORTS])
+{
+    digest key = {0, 0};
+    (void)rt_journal_key_of(op, data, NULL, &key); /* nobody cancels it */
+    return key;
 }

@@ -225,18 +225,20 @@ static int take_one(rt_journal_run *r, search *s, int64_t k)
     return 1;
 }
 
-static void take_found(rt_journal_run *r)
+static motet_status take_found(rt_journal_run *r, log_phase *phase)
 {
     search s = {.run = r};
     for (int64_t k = 0; k < r->count && s.steps < most_steps; k++) {
+        TRY(log_phase_step(phase, 0));
         if (take_one(r, &s, k)) continue;
         int64_t whole[RT_AXES] = {0}, all[RT_AXES] = {1, 1, 1};
         memcpy(all, r->op->extent, (size_t)r->op->axes * sizeof *all);
         const payload p = payload_of(r, whole, all);
         restore(&p);
         r->taken = 0;
-        return;
+        break;
     }
+    return MOTET_OK;
 }
 
 motet_status rt_journal_begin(motet_context *c, const rt_op *op, void *const data[RT_PORTS],
@@ -246,26 +248,29 @@ motet_status rt_journal_begin(motet_context *c, const rt_op *op, void *const dat
     if (!c->journal || !rt_journal_takes(op)) return MOTET_OK;
     rt_journal_run *r = mem_new(c, rt_journal_run);
     if (!r) return fail(c, MOTET_NO_MEMORY, "%s: no memory to look into the journal", op->name);
+    log_phase phase = log_phase_begin(c, op->name, op->extent[0]);
+    motet_status st = MOTET_OK;
     r->journal = c->journal;
     r->op = op;
     memcpy(r->data, data, sizeof r->data);
-    r->key = rt_journal_key(op, data);
-    r->count = rt_journal_find(r->journal, r->key, &r->found);
     for (int i = 0; i < RT_PORTS; i++)
         r->updates |= op->port[i].array && op->port[i].access == RT_UPDATE;
+    TRY_GOTO(rt_journal_key_of(op, data, &phase, &r->key));
+    r->count = rt_journal_find(r->journal, r->key, &r->found);
     if (r->count) {
         const size_t bytes = (size_t)(r->count + 7) / 8;
         r->taken_bits = mem_zero(c, 2 * bytes);
-        if (!r->taken_bits) {
-            mem_free(c, r);
-            return fail(c, MOTET_NO_MEMORY, "%s: no memory for what the journal has of it",
-                        op->name);
-        }
+        if (!r->taken_bits)
+            TRY_GOTO(fail(c, MOTET_NO_MEMORY, "%s: no memory for what the journal has of it",
+                          op->name));
         r->trusted_bits = r->taken_bits + bytes;
-        take_found(r);
+        TRY_GOTO(take_found(r, &phase));
     }
     *out = r;
     return MOTET_OK;
+out:
+    rt_journal_end(r);
+    return st;
 }
 
 /* Axes that the operation has not are 0, 1 in records. */

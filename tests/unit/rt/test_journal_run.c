@@ -157,6 +157,42 @@ static void damage_never_reaches_a_result(void **state)
     motet_context_free(c);
 }
 
+static motet_go stop(const motet_progress *progress, void *user)
+{
+    (void)progress, (void)user;
+    return MOTET_STOP;
+}
+
+/* While it looks, a run can be cancelled. */
+static void looking_can_be_cancelled(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    toy_run t;
+    toy_make(c, 1, &t);
+    const int file = memory_file();
+    use(c, NULL, 0, file);
+    play(c, &t, 2, COLUMNS, -1);
+    use(c, &file, 1, -1);
+    void *data[RT_PORTS] = {0};
+    for (int i = 0; i < RT_PORTS; i++)
+        if (t.op.port[i].array) data[i] = t.op.port[i].array->data;
+    log_phase phase = log_phase_begin(c, "toy", 1);
+    motet_context_cancel(c);
+    digest key;
+    assert_status(c, rt_journal_key_of(&t.op, data, &phase, &key), MOTET_CANCELLED);
+    c->options.progress = stop;
+    rt_journal_run *run = NULL;
+    assert_status(c, rt_journal_begin(c, &t.op, data, &run), MOTET_CANCELLED);
+    assert_null(run);
+    assert_memory_equal(t.y->data, t.former, t.y->bytes);
+    c->options.progress = NULL;
+    assert_ok(c, motet_context_journal(c, NULL));
+    close(file);
+    toy_free(&t);
+    motet_context_free(c);
+}
+
 /* The key is that of everything the result depends on, and of nothing else. */
 static void keys_tell_runs_apart(void **state)
 {
@@ -302,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_found_is_not_computed),
         cmocka_unit_test(damage_never_reaches_a_result),
+        cmocka_unit_test(looking_can_be_cancelled),
         cmocka_unit_test(keys_tell_runs_apart),
         cmocka_unit_test(foreign_records_are_not_taken),
         cmocka_unit_test(a_folder_belongs_to_one_process_at_a_time),
