@@ -261,8 +261,8 @@ motet_status rt_journal_begin(motet_context *c, const rt_op *op, void *const dat
         const size_t bytes = (size_t)(r->count + 7) / 8;
         r->taken_bits = mem_zero(c, 2 * bytes);
         if (!r->taken_bits)
-            TRY_GOTO(fail(c, MOTET_NO_MEMORY, "%s: no memory for what the journal has of it",
-                          op->name));
+            TRY_GOTO(
+                fail(c, MOTET_NO_MEMORY, "%s: no memory for what the journal has of it", op->name));
         r->trusted_bits = r->taken_bits + bytes;
         TRY_GOTO(take_found(r, &phase));
     }
