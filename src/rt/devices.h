@@ -23,8 +23,9 @@ typedef struct rt_device {
     const dev_table *table; /* its back end */
     int number;             /* there */
     int host_visible;
-    motet_device_info info;     /* as it was when the device was first opened */
-    atomic_int_fast64_t chunks; /* done since the last reset of the report */
+    motet_device_info info;       /* as it was when the device was first opened */
+    atomic_int_fast64_t chunks;   /* done since the last reset of the report */
+    atomic_int_fast64_t verified; /* computed once more, since then */
     int64_t *baseline; /* items of each thread at that reset; guarded by the context's lock */
     atomic_int_fast64_t uploaded, downloaded; /* bytes since then */
     atomic_int_fast64_t held, taken;          /* bytes of device memory, see rt/hold.h */

@@ -119,7 +119,7 @@ static motet_status check_port(motet_context *c, const rt_op *op, const rt_port 
 
 int rt_port_buffered(const rt_port *p)
 {
-    return p->access == RT_ADD || p->list || p->source || p->sink;
+    return p->access == RT_ADD || p->list || p->source || p->sink || p->apart;
 }
 
 int rt_op_buffered(const rt_op *op)

@@ -93,6 +93,7 @@ typedef struct rt_port {
     /* Of a streamed port: kernels see what it makes, of type `made_type`. NULL: what arrived. */
     rt_transform_fn *transform;
     motet_type made_type;
+    int apart; /* 1: in memory of its own also where kernels could use the array in place */
 } rt_port;
 
 struct rt_chunk {

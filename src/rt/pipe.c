@@ -9,123 +9,14 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/context.h"
 #include "base/mem.h"
-#include "rt/journal.h"
-#include "rt/pipe_inside.h"
-
-struct pipeline {
-    pipe_job *job;
-    pipe_list left;        /* to do, beside the shares */
-    double elements, done; /* of the box */
-    int held;              /* what was promised is taken */
-    int ordered;           /* chunks leave in ascending order */
-    int64_t changes;       /* how often a device gave memory back */
-    motet_status failure;  /* why a device went out */
-    char reason[200];
-    int count;
-    pipe_device device[];
-};
-
-/* What is left to do. */
-
-/* The chunks of a share from one to the last, as up to RT_AXES boxes. */
-static motet_status leave_share(pipeline *p, const rt_share *s, int64_t local)
-{
-    while (local < s->chunks) {
-        pipe_task box;
-        rt_share_chunk(s, p->job->op, local, box.first, box.count);
-        int axis = RT_AXES - 1; /* the box goes to the end of this axis; axes behind it are whole */
-        int64_t chunks = 1;     /* of one step along that axis */
-        while (axis > 0 && local % (chunks * s->pieces[axis]) == 0) chunks *= s->pieces[axis--];
-        for (int i = axis; i < RT_AXES; i++) {
-            const int64_t extent = i < p->job->op->axes ? p->job->op->extent[i] : 1;
-            const int64_t end = i == s->axis ? s->first + s->rows : extent;
-            box.count[i] = end - box.first[i];
-        }
-        TRY(pipe_list_add(&p->left, &box));
-        const int64_t at = local / chunks % s->pieces[axis];
-        local += (s->pieces[axis] - at) * chunks;
-    }
-    return MOTET_OK;
-}
-
-/* A device without weight helps only when no other is left. */
-static int has_a_say(const pipeline *p, const pipe_device *d)
-{
-    if (!d->weightless) return 1;
-    for (int i = 0; i < p->count; i++)
-        if (!p->device[i].out && !p->device[i].weightless) return 0;
-    return 1;
-}
-
-static const pipe_task *task_of(const pipe_device *d, int64_t number)
-{
-    return &d->slot[number % d->slots].task;
-}
+#include "kern/digest.h"
+#include "rt/pipe_work.h"
+#include "rt/plan_record.h"
 
 static int in_flight(const pipe_device *d) { return d->kept && pipe_device_busy(d); }
-
-/* In order: a device takes nothing that comes before what it has, as its own chunks leave in the
- * order in which they were begun. */
-static int may_take(const pipeline *p, const pipe_device *d)
-{
-    if (!p->ordered || d->begun == d->retired) return 1;
-    return pipe_task_compare(pipe_list_first(&p->left), task_of(d, d->begun - 1)) > 0;
-}
-
-static int has_work(const pipeline *p, const pipe_device *d)
-{
-    if (d->out) return 0;
-    if (!d->listed && d->next < d->share.chunks) return 1;
-    return p->left.count > 0 && has_a_say(p, d);
-}
-
-static double volume(const pipe_task *task)
-{
-    double size = 1;
-    for (int i = 0; i < RT_AXES; i++) size *= (double)task->count[i];
-    return size;
-}
-
-/* 1 if the journal had all of it: it counts as done. */
-static int is_known(pipeline *p, const pipe_task *task)
-{
-    if (!rt_journal_covers(p->job->journal, task->first, task->count)) return 0;
-    p->done += volume(task);
-    return 1;
-}
-
-/* To the next chunk of its share that is to be computed. */
-static void skip_known(pipeline *p, pipe_device *d)
-{
-    pipe_task task;
-    for (; p->job->journal && d->next < d->share.chunks; d->next++) {
-        rt_share_chunk(&d->share, p->job->op, d->next, task.first, task.count);
-        if (!is_known(p, &task)) return;
-    }
-}
-
-/* Work for a device: its next chunk, or a piece of what is left. */
-static motet_status next_task(pipe_device *d, pipe_task *task, int *got)
-{
-    pipeline *p = d->pipe;
-    pipe_turn *turn = p->job->turn;
-    const int number = d->device->index;
-    *got = 0;
-    if (turn->over[number]) return MOTET_OK;
-    if (!d->listed) {
-        *got = d->next < d->share.chunks;
-        if (*got) rt_share_chunk(&d->share, p->job->op, d->next++, task->first, task->count);
-        if (*got) skip_known(p, d);
-    }
-    while (d->listed && !*got && has_work(p, d) && may_take(p, d)) {
-        TRY(pipe_list_take(&p->left, d->share.cut.rows, task));
-        *got = !is_known(p, task);
-    }
-    if (*got && rt_turn_over(&turn->turn, number)) turn->over[number] = turn->ending = 1;
-    return MOTET_OK;
-}
 
 /* Devices come and go. */
 
@@ -146,8 +37,8 @@ static motet_status leave(pipeline *p, pipe_device *d, motet_status status)
     const int64_t first = d->retired, end = d->kept ? d->begun : d->retired;
     int hung = status == MOTET_DEVICE_HUNG;
     d->out = 1;
-    for (int64_t k = first; k < end; k++) TRY(pipe_list_add(&p->left, &d->slot[k % d->slots].task));
-    if (!d->listed) TRY(leave_share(p, &d->share, d->next));
+    for (int64_t k = first; k < end; k++) TRY(pipe_work_return(p, pipe_task_of(d, k)));
+    if (!d->listed) TRY(pipe_work_leave(p, d));
     hung = pipe_device_end(d, hung);
     if (status != MOTET_NO_MEMORY || hung) rt_device_lose(c, d->on, p->reason);
     d->pipe->changes++;
@@ -182,6 +73,9 @@ static int64_t host_room(const pipeline *p)
 static motet_status plan_alone(pipeline *p, pipe_device *d)
 {
     const pipe_job *job = p->job;
+    rt_op op = *job->op;
+    d->apart = p->verify > 0;
+    for (int i = 0; i < RT_PORTS && d->apart; i++) op.port[i].apart = op.port[i].access != RT_READ;
     rt_plan_options options = *job->options;
     options.weightings = 0;
     options.from_home = 1; /* parts that stay here are those of the share */
@@ -193,10 +87,11 @@ static motet_status plan_alone(pipeline *p, pipe_device *d)
     }
     rt_plan plan;
     rt_plan_device device = job->devices[d - p->device];
-    TRY(rt_hold_plan(job->context, job->op, &device, &job->index[d - p->device], 1, &options, &plan,
+    TRY(rt_hold_plan(job->context, &op, &device, &job->index[d - p->device], 1, &options, &plan,
                      job->hold));
     p->held = 0;
     d->share = plan.share[0];
+    rt_plan_record_more(job->context, d->device->index, d->share.peak_bytes);
     return MOTET_OK;
 }
 
@@ -222,7 +117,7 @@ static motet_status join(pipeline *p, pipe_device *d)
  * no memory left for its chunks takes no part; whatever else fails, fails. */
 static motet_status settle(pipeline *p, pipe_device *d, int *moved)
 {
-    const int work = has_work(p, d);
+    const int work = pipe_work_for(p, d);
     if (d->kept) {
         if (d->state != PIPE_RUNNING || d->begun > d->retired) return MOTET_OK;
         if (work && (d->listed || d->next < d->share.chunks)) return MOTET_OK;
@@ -239,7 +134,9 @@ static motet_status settle(pipeline *p, pipe_device *d, int *moved)
         if (!d->listed) return MOTET_OK;
     }
     *moved = 1;
+    const int64_t now = clock_now(p->job->context);
     const motet_status st = pipe_device_begin(d);
+    d->idle = now;
     return goes_on(st) || st == MOTET_NO_MEMORY ? leave(p, d, st) : st;
 }
 
@@ -279,7 +176,7 @@ static const pipe_device *first_to_leave(const pipeline *p)
     for (int i = 0; i < p->count; i++) {
         const pipe_device *d = &p->device[i];
         if (!d->kept || d->begun == d->retired) continue;
-        const pipe_task *oldest = task_of(d, d->retired);
+        const pipe_task *oldest = pipe_task_of(d, d->retired);
         if (task && pipe_task_compare(task, oldest) < 0) continue;
         task = oldest;
         first = d;
@@ -296,7 +193,8 @@ static motet_status give_up(pipeline *p, int *moved)
     for (int i = 0; i < p->count; i++) {
         pipe_device *d = &p->device[i];
         if (!in_flight(d)) continue;
-        for (int64_t k = d->retired; k < d->begun; k++) TRY(pipe_list_add(&p->left, task_of(d, k)));
+        for (int64_t k = d->retired; k < d->begun; k++)
+            TRY(pipe_work_return(p, pipe_task_of(d, k)));
         d->begun = d->retired;
         d->ready = 0;
         *moved = 1;
@@ -324,15 +222,7 @@ int pipe_begun(const pipeline *p)
     return 0;
 }
 
-int pipe_handed_out(const pipeline *p)
-{
-    for (int i = 0; i < p->count; i++) {
-        const pipe_device *d = &p->device[i];
-        if (!d->out && !d->listed && d->next < d->share.chunks) return 0;
-        if (d->kept && d->feeding) return 0;
-    }
-    return p->left.count == 0;
-}
+int pipe_handed_out(const pipeline *p) { return pipe_work_none(p); }
 
 int pipe_over(const pipeline *p) { return pipe_handed_out(p) && pipe_at_rest(p); }
 
@@ -347,12 +237,15 @@ static motet_status step(pipeline *p, pipe_device *d, int *moved)
 {
     const int64_t before = d->retired;
     d->held_back = p->ordered && first_to_leave(p) != d;
-    const int slot = d->slots ? (int)(d->retired % d->slots) : 0;
-    const pipe_task oldest = d->slot[slot].task;
-    const motet_status st = pipe_device_step(d, next_task, moved);
+    pipe_slot oldest = {.began = 0};
+    if (d->begun > d->retired) oldest = d->slot[d->retired % d->slots];
+    const motet_status st = pipe_device_step(d, pipe_work_next, moved);
     if (d->retired > before) {
-        p->done += volume(&oldest);
-        rt_journal_add(p->job->journal, oldest.first, oldest.count);
+        /* The first one's time is that of all that was sent before it, too. */
+        const int64_t from = d->retired > 1 && oldest.began > d->idle ? oldest.began : d->idle;
+        d->idle = clock_now(p->job->context);
+        if (!oldest.task.by) p->job->nanoseconds[d - p->device] += d->idle - from;
+        TRY(pipe_work_done(p, d, &oldest.task));
     }
     if (d->retired > before || !d->held_back) d->ready = 0;
     if (st != MOTET_OK && d->begun > d->retired) {
@@ -378,7 +271,7 @@ motet_status pipe_step(pipeline *p, int *moved)
     }
     if (!p->held) rt_hold_drawn(p->job->context, p->job->hold, INT64_MAX);
     p->held = 1;
-    if (!remaining && p->left.count)
+    if (!remaining && !pipe_over(p))
         return fail(p->job->context, p->failure, "%s: no device is left: %s", p->job->op->name,
                     p->reason);
     if (p->ordered && !*moved) TRY(give_up(p, moved));
@@ -387,6 +280,18 @@ motet_status pipe_step(pipeline *p, int *moved)
 }
 
 /* Beginning and end. */
+
+/* Results that are in an array on the host can be compared with others. */
+static int can_verify(const pipe_job *job)
+{
+    for (int i = 0; i < RT_PORTS; i++) {
+        const rt_port *p = &job->op->port[i];
+        if (!p->array || p->access == RT_READ) continue;
+        if (p->access == RT_ADD || p->sink || p->array->residence) return 0;
+        if (p->access == RT_UPDATE && job->data[i] == p->array->data) return 0; /* it is gone */
+    }
+    return 1;
+}
 
 motet_status pipe_begin(pipe_job *job, pipeline **out)
 {
@@ -398,6 +303,9 @@ motet_status pipe_begin(pipe_job *job, pipeline **out)
     p->job = job;
     p->count = plan->devices;
     p->ordered = rt_op_ordered(job->op);
+    p->verify = can_verify(job) ? job->verify : 0;
+    p->name = digest_bytes(job->op->name, strlen(job->op->name)).low;
+    p->again = (pipe_list){.context = c, .name = job->op->name};
     p->left = (pipe_list){.context = c, .name = job->op->name};
     p->elements = 1;
     for (int i = 0; i < job->op->axes; i++) p->elements *= (double)job->op->extent[i];
@@ -410,14 +318,8 @@ motet_status pipe_begin(pipe_job *job, pipeline **out)
         d->share = plan->share[i];
         d->listed = plan->listed && d->share.rows > 0;
         d->weightless = (weights && !(weights->weight[i] > 0)) || (plan->listed && !d->listed);
-        skip_known(p, d);
     }
-    motet_status st = MOTET_OK;
-    if (plan->listed) {
-        pipe_task all = {{0}, {1, 1, 1}};
-        for (int i = 0; i < job->op->axes; i++) all.count[i] = job->op->extent[i];
-        st = pipe_list_add(&p->left, &all);
-    }
+    motet_status st = pipe_work_begin(p);
     if (st == MOTET_OK) st = pipe_return(p); /* lost since it was planned */
     if (st == MOTET_OK)
         *out = p;
@@ -435,9 +337,11 @@ motet_status pipe_end(pipeline *p, motet_status status)
     for (int i = 0; i < p->count; i++) {
         pipe_device *d = &p->device[i];
         if (pipe_device_end(d, 0)) rt_device_lose(c, d->on, "it did not end what it had begun");
-        job->chunks[i] = d->published;
+        job->chunks[i] = d->published - d->verified;
+        job->verified[i] = d->verified;
     }
     pipe_list_free(&p->left);
+    pipe_list_free(&p->again);
     mem_free(c, p);
     if (status != MOTET_OK) /* polls of lost devices set their own */
         fail(c, status, "%s", error.message);

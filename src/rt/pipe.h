@@ -54,12 +54,16 @@ typedef struct pipe_job {
     void *data[RT_PORTS];           /* host memory of each port: its array's or the private copy */
     log_phase *phase;
     pipe_turn *turn;
+    double verify; /* the part of the chunks that is computed once more */
     pipe_test test;
     int64_t items;  /* launched */
     int64_t failed; /* chunk of a device's own count that did last; -1: none */
     int failed_on;  /* that device, in the context's set */
     int refused;    /* a source, a sink or a sum failed: that ends the run, whatever the status */
-    int64_t chunks[RT_DEVICES]; /* done by each device of the plan */
+    int64_t chunks[RT_DEVICES];      /* done by each device of the plan */
+    int64_t nanoseconds[RT_DEVICES]; /* that those took there, */
+    double elements[RT_DEVICES];     /* of the box, and how much they were */
+    int64_t verified[RT_DEVICES];    /* computed there once more, and found equal */
 } pipe_job;
 
 typedef struct pipeline pipeline;

@@ -65,9 +65,11 @@ static void progressed(pipe_device *d, int *moved)
 }
 
 /* What a port's array cannot do by itself, source and sink, may fail; that is no device's fault. */
-static motet_status gather(pipe_device *d, int port, const pipe_box *box, char *to)
+static motet_status gather(pipe_device *d, int port, const pipe_box *box, int again, char *to)
 {
-    const motet_status st = pipe_gather(&d->job->op->port[port], d->job->data[port], box, to);
+    const rt_port *p = &d->job->op->port[port];
+    const void *former = p->array->data; /* of what is updated: the private copy is ahead of it */
+    const motet_status st = pipe_gather(p, again ? former : d->job->data[port], box, to);
     if (st != MOTET_OK) d->job->refused = 1;
     return st;
 }
@@ -82,6 +84,23 @@ static motet_status take_out(pipe_device *d, int port, const pipe_box *box, char
     return st;
 }
 
+/* What was computed once more has the same bits, or one of two devices computes wrongly. */
+static motet_status compare(pipe_device *d, const pipe_task *task, int port, const pipe_box *box,
+                            const char *from)
+{
+    const rt_port *p = &d->job->op->port[port];
+    d->device->table->host_access(d->device, from, pipe_box_bytes(p, box), 0);
+    const int64_t at = pipe_differs(p, d->job->data[port], box, from);
+    if (at < 0) return MOTET_OK;
+    char where[PIPE_PLACE];
+    pipe_place(p, at, where);
+    return fail(d->job->context, MOTET_CHECK_FAILED,
+                "%s: %s and %s gave other bits for element (%s) of %s, in rows %lld to %lld",
+                d->job->op->name, d->job->devices[task->by - 1].name, d->on->info.name, where,
+                p->name, (long long)task->first[0],
+                (long long)(task->first[0] + task->count[0] - 1));
+}
+
 /* Fixed ports, and what is missing of those that stay on the device. */
 
 /* The next piece of such a port. */
@@ -92,7 +111,7 @@ static motet_status send_piece(pipe_device *d, const pipe_box *piece, int *moved
     const size_t bytes = pipe_box_bytes(p, piece), half = d->stage_bytes / 2;
     char *to = pipe_arena(d, d->port, 0, 0) + (size_t)d->done * motet_type_bytes(p->array->type);
     if (d->device->host_visible) {
-        TRY(gather(d, d->port, piece, to));
+        TRY(gather(d, d->port, piece, 0, to));
     } else {
         const int h = d->half;
         if (d->half_used[h] && keeps(d, PIPE_NO_FIXED_REFILL)) {
@@ -102,7 +121,7 @@ static motet_status send_piece(pipe_device *d, const pipe_box *piece, int *moved
         }
         char *stage = (char *)d->kept->memory[1].data + (size_t)h * half;
         t->host_access(d->device, stage, bytes, 1);
-        TRY(gather(d, d->port, piece, stage));
+        TRY(gather(d, d->port, piece, 0, stage));
         TRY(t->copy(d->stream[PIPE_UP], to, stage, bytes));
         atomic_fetch_add(&d->on->uploaded, (int64_t)bytes);
         TRY(t->event_record(d->stream[PIPE_UP], d->sent[h]));
@@ -189,7 +208,7 @@ static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_ki
         }
         char *stage = pipe_host_side(d, i, slot, place);
         t->host_access(d->device, stage, bytes, 1);
-        TRY(gather(d, i, &box, stage));
+        TRY(gather(d, i, &box, d->slot[slot].task.by > 0, stage));
         if (d->device->host_visible) continue;
         TRY(t->copy(d->stream[PIPE_UP], pipe_arena(d, i, slot, place), stage, bytes));
         atomic_fetch_add(&d->on->uploaded, (int64_t)bytes);
@@ -298,13 +317,15 @@ static motet_status retire(pipe_device *d, int *moved)
         const rt_port *p = &d->job->op->port[i];
         if (!comes_down(d, i)) continue;
         const pipe_box box = pipe_box_of(d->job->op, p, &chunk);
-        TRY(take_out(d, i, &box, pipe_host_side(d, i, slot, 0)));
+        char *from = pipe_host_side(d, i, slot, 0);
+        TRY(s->task.by ? compare(d, &s->task, i, &box, from) : take_out(d, i, &box, from));
     }
     const int64_t from = s->began > d->since ? s->began : d->since;
     progressed(d, moved);
     if (d->since - from > d->longest) d->longest = d->since - from;
     d->retired++;
     d->published++;
+    d->verified += s->task.by > 0;
     return MOTET_OK;
 }
 

@@ -48,8 +48,11 @@ typedef struct pipe_device {
     int ready;     /* and could */
     int listed;    /* 1: takes from the list of what is left to do, and any part of the box */
     int out;       /* takes no part in this run any more */
+    int64_t idle;  /* since then, but for what was begun later: set up, or the last chunk retired */
     int weightless;
-    int64_t refused; /* the count of changes when its memory did not suffice for any part */
+    int apart;        /* what is written lies in the arena, so that it can be compared */
+    int64_t verified; /* of those published: computed once more */
+    int64_t refused;  /* the count of changes when its memory did not suffice for any part */
 
     rt_kept *kept; /* the arena and the staging memory */
     dev_stream *stream[3];

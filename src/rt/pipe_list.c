@@ -44,6 +44,14 @@ const pipe_task *pipe_list_first(const pipe_list *l)
     return l->count ? &l->task[l->count - 1] : NULL;
 }
 
+void pipe_list_prefer(pipe_list *l, int64_t number)
+{
+    const pipe_task task = l->task[number];
+    memmove(&l->task[number], &l->task[number + 1],
+            (size_t)(l->count - 1 - number) * sizeof *l->task);
+    l->task[l->count - 1] = task;
+}
+
 motet_status pipe_list_take(pipe_list *l, const int64_t rows[RT_AXES], pipe_task *piece)
 {
     TRY(reserve(l, RT_AXES));

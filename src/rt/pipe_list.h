@@ -7,6 +7,8 @@
 
 typedef struct pipe_task { /* a part of the operation's box */
     int64_t first[RT_AXES], count[RT_AXES];
+    int by; /* 0: to be computed; else computed once more and compared, as device `by` - 1 of the
+               plan computed it first */
 } pipe_task;
 
 typedef struct pipe_list {
@@ -21,6 +23,8 @@ int pipe_task_compare(const pipe_task *a, const pipe_task *b);
 
 motet_status pipe_list_add(pipe_list *list, const pipe_task *task); /* empty ones are left out */
 const pipe_task *pipe_list_first(const pipe_list *list);            /* NULL: there is none */
+/* Moves one to the front, which leaves the order to the caller. */
+void pipe_list_prefer(pipe_list *list, int64_t number);
 /* The first piece of at most so many rows along each axis, which crosses no multiple of them; the
  * list is not empty. */
 motet_status pipe_list_take(pipe_list *list, const int64_t rows[RT_AXES], pipe_task *piece);

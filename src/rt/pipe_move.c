@@ -88,19 +88,41 @@ motet_status pipe_gather(const rt_port *p, const void *array, const pipe_box *bo
     return MOTET_OK;
 }
 
-/* Sums. */
-
-static motet_status leaves_range(motet_context *c, const rt_op *op, const rt_port *p, int64_t at)
+void pipe_place(const rt_port *p, int64_t at, char text[PIPE_PLACE])
 {
-    char where[24 * MOTET_MAX_AXES] = "";
     int64_t index[MOTET_MAX_AXES];
     for (int i = p->array->axes - 1; i >= 0; i--) {
         index[i] = at % p->array->shape[i];
         at /= p->array->shape[i];
     }
+    *text = 0;
     for (int i = 0; i < p->array->axes; i++)
-        snprintf(where + strlen(where), sizeof where - strlen(where), "%s%lld", i ? ", " : "",
+        snprintf(text + strlen(text), PIPE_PLACE - strlen(text), "%s%lld", i ? ", " : "",
                  (long long)index[i]);
+}
+
+int64_t pipe_differs(const rt_port *p, const void *array, const pipe_box *box, const void *packed)
+{
+    const runs r = runs_of(p, box);
+    const size_t element = motet_type_bytes(p->array->type), bytes = (size_t)r.length * element;
+    for (int64_t i = 0; i < r.count; i++) {
+        const int64_t at = run_at(&r, i);
+        const char *a = (const char *)array + (size_t)at * element;
+        const char *b = (const char *)packed + (size_t)i * bytes;
+        if (!memcmp(a, b, bytes)) continue;
+        int64_t k = 0;
+        while (!memcmp(a + (size_t)k * element, b + (size_t)k * element, element)) k++;
+        return at + k;
+    }
+    return -1;
+}
+
+/* Sums. */
+
+static motet_status leaves_range(motet_context *c, const rt_op *op, const rt_port *p, int64_t at)
+{
+    char where[PIPE_PLACE];
+    pipe_place(p, at, where);
     return fail(c, MOTET_BAD_DATA, "%s: the sum in element (%s) of %s leaves the range of %s",
                 op->name, where, p->name, p->limbs ? "its limbs" : "int64");
 }

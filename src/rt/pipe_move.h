@@ -12,6 +12,14 @@ motet_status pipe_gather(const rt_port *port, const void *array, const pipe_box 
 motet_status pipe_scatter(motet_context *context, const rt_op *op, const rt_port *port, void *array,
                           const pipe_box *box, void *packed);
 
+/* The first element of the box, as it lies in the array, that differs from what is packed; -1: none
+ * does. */
+int64_t pipe_differs(const rt_port *port, const void *array, const pipe_box *box,
+                     const void *packed);
+/* "0, 3, 17": where an element of the array is. */
+enum { PIPE_PLACE = 24 * MOTET_MAX_AXES };
+void pipe_place(const rt_port *port, int64_t element, char text[PIPE_PLACE]);
+
 /* Bytes [offset, offset + bytes) of a box without gaps, which lie at `packed`, from and to the
  * array itself. */
 void pipe_pack(const rt_port *port, const void *array, const pipe_box *box, size_t offset,

@@ -108,6 +108,13 @@ motet_status rt_plan_record(motet_context *c, const rt_op *op, const rt_plan *pl
     return r ? MOTET_OK : fail(c, MOTET_NO_MEMORY, "%s: no memory to note its plan", op->name);
 }
 
+void rt_plan_record_more(motet_context *c, int device, int64_t peak)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->plans && peak > c->plans->device[device]) c->plans->device[device] = peak;
+    pthread_mutex_unlock(&c->lock);
+}
+
 static json_t *record_json(const motet_context *c, const record *r)
 {
     rt_plan plan = {.operation = r->name,

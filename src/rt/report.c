@@ -54,13 +54,14 @@ static json_t *device_json(motet_context *c, rt_device *one)
     pthread_mutex_lock(&c->lock);
     memcpy(reason, one->reason, sizeof reason);
     pthread_mutex_unlock(&c->lock);
-    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s?, s:I, s:I, s:o, s:o}", "name", one->info.name,
-                     "description", one->info.description, "isa", motet_isa_text(one->info.isa),
-                     "threads", one->info.threads, "chunks", (json_int_t)atomic_load(&one->chunks),
-                     "lost", atomic_load(&one->lost) ? reason : NULL, "uploaded",
-                     (json_int_t)atomic_load(&one->uploaded), "downloaded",
-                     (json_int_t)atomic_load(&one->downloaded), "memory", memory_json(c, one),
-                     "items_per_thread", items);
+    return json_pack(
+        "{s:s, s:s, s:s, s:i, s:I, s:I, s:s?, s:I, s:I, s:o, s:o}", "name", one->info.name,
+        "description", one->info.description, "isa", motet_isa_text(one->info.isa), "threads",
+        one->info.threads, "chunks", (json_int_t)atomic_load(&one->chunks), "verified",
+        (json_int_t)atomic_load(&one->verified), "lost", atomic_load(&one->lost) ? reason : NULL,
+        "uploaded", (json_int_t)atomic_load(&one->uploaded), "downloaded",
+        (json_int_t)atomic_load(&one->downloaded), "memory", memory_json(c, one),
+        "items_per_thread", items);
 }
 
 /* Devices that were lost, here or before: also those that are back. */
@@ -125,6 +126,7 @@ void motet_context_report_reset(motet_context *c)
     for (int i = 0; i < c->devices->count; i++) {
         rt_device *one = &c->devices->set[i];
         atomic_store(&one->chunks, 0);
+        atomic_store(&one->verified, 0);
         atomic_store(&one->uploaded, 0);
         atomic_store(&one->downloaded, 0);
         atomic_store(&one->taken_most, atomic_load(&one->taken));

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/report.h"
 #include "base/threads.h"
+#include "rt/calibrate.h"
 #include "rt/devices.h"
 #include "rt/hold.h"
 #include "rt/journal.h"
@@ -178,6 +179,7 @@ motet_status run_begin(run *r, pipe_turn *turn)
     r->job.index = r->index;
     r->job.phase = &r->phase;
     r->job.turn = turn;
+    r->job.verify = r->options->verify > 0 ? r->options->verify : c->options.verify_fraction;
     r->job.test = r->options->test;
     if (st == MOTET_OK) st = rt_resident_begin(c, r->op, &r->plan, r->index, &r->job.resident);
     if (st == MOTET_OK) st = prepare_ports(r);
@@ -185,6 +187,19 @@ motet_status run_begin(run *r, pipe_turn *turn)
     rt_hold_drawn(c, &r->hold, r->plan.private_bytes);
     if (st == MOTET_OK) st = pipe_begin(&r->job, &r->pipe);
     return st == MOTET_OK ? st : run_end(r, st);
+}
+
+static void tell_times(const run *r, rt_run_times *out)
+{
+    const rt_op *op = r->op;
+    memset(out, 0, sizeof *out);
+    double row = 1; /* elements of the box in it */
+    for (int i = 0; i < op->axes; i++)
+        if (i != r->plan.share[0].axis) row *= (double)op->extent[i];
+    for (int i = 0; i < r->plan.devices; i++) {
+        out->seconds[r->index[i]] = (double)r->job.nanoseconds[i] * 1e-9;
+        out->rows[r->index[i]] = row > 0 ? (int64_t)(r->job.elements[i] / row + 0.5) : 0;
+    }
 }
 
 motet_status run_end(run *r, motet_status st)
@@ -212,7 +227,12 @@ motet_status run_end(run *r, motet_status st)
     for (int i = 0; i < r->plan.devices; i++) {
         chunks += r->job.chunks[i];
         atomic_fetch_add(&c->devices->set[r->index[i]].chunks, r->job.chunks[i]);
+        atomic_fetch_add(&c->devices->set[r->index[i]].verified, r->job.verified[i]);
     }
+    rt_run_times times;
+    tell_times(r, &times);
+    if (r->options->times) *r->options->times = times;
+    if (!r->options->weights && chunks) rt_drift_note(c, r->op, times.seconds, times.rows);
     report_operation_add(c, r->op->name, chunks, r->job.items, clock_seconds_since(c, r->start));
     return MOTET_OK;
 }

@@ -4,12 +4,22 @@
 
 #include "rt/pipe.h"
 
+/* What the devices of the context did in a run, and how long they were at it, what was sent to them
+ * and back included: by the context's clock, without what they waited for turns. */
+typedef struct rt_run_times {
+    double seconds[RT_DEVICES];
+    int64_t rows[RT_DEVICES]; /* of the axis that is shared out */
+} rt_run_times;
+
 typedef struct rt_run_options {
     rt_cut cut;                /* rounded up to the grains; 0: chosen */
     const rt_weights *weights; /* NULL: those of the context */
     int weightings;
     const int64_t *budget; /* bytes of each device of the context; NULL: none */
     int64_t shard_rows;    /* in place of the operation's; 0: the operation's */
+    double verify; /* the part of the chunks that another device computes once more, 0 to 1; 0: as
+                      the context's options say. CHECK_FAILED: it gave other bits */
+    rt_run_times *times; /* filled when the run is done; NULL: nobody asks */
     pipe_test test;
 } rt_run_options;
 
