@@ -15,6 +15,7 @@
 #include "kern/digest.h"
 #include "rt/pipe_work.h"
 #include "rt/plan_record.h"
+#include "rt/pool.h"
 
 static int in_flight(const pipe_device *d) { return d->kept && pipe_device_busy(d); }
 
@@ -80,6 +81,7 @@ static motet_status plan_alone(pipeline *p, pipe_device *d)
     options.weightings = 0;
     options.from_home = 1; /* parts that stay here are those of the share */
     rt_resident_leave(job->resident, d->on->device->index);
+    rt_pool_flush_device(job->context, d->on); /* else it would hold the share's memory as well */
     if (!options.chunks_per_device) options.chunks_per_device = 4 * p->count;
     if (options.host_memory) {
         options.host_memory = options.host_held + job->plan->private_bytes + host_room(p);

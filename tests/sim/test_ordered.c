@@ -116,6 +116,7 @@ static void check(motet_context *c, const ordered *o, int which, motet_status st
     }
     for (int i = 0; i < ROWS * COLUMNS; i++) /* what was told of stands */
         assert_true(o->to.data[i] == 0 || o->to.data[i] == expected[which][i]);
+    motet_context_trim(c);
     for (int i = 0; i < c->devices->count; i++) {
         const int number = pipe_sim_number(c, i);
         sim_counts counts;

@@ -27,6 +27,7 @@ static void assert_all_or_nothing(motet_context *c, const ports_case *p, motet_s
 
 static void end_context(motet_context *c)
 {
+    motet_context_trim(c);
     for (int i = 0; i < c->devices->count; i++) {
         const int number = pipe_sim_number(c, i);
         sim_counts counts;

@@ -57,6 +57,7 @@ static int64_t verified(motet_context *c)
 
 static void assert_nothing_held(motet_context *c)
 {
+    motet_context_trim(c);
     for (int i = 0; i < c->devices->count; i++) {
         const int number = pipe_sim_number(c, i);
         sim_counts counts;
