@@ -15,16 +15,20 @@ typedef struct motet_plan_device {
     int64_t memory_free; /* bytes; -1: not known */
     uint64_t budget; /* most bytes that Motet may hold there; 0: three quarters of what is free */
     double weight;   /* its part of the work, relative to the others'; 0: none */
+    int threads;     /* that work at a time, each with memory of its own; 0: not known */
 } motet_plan_device;
 
 typedef struct motet_plan_options {
     uint32_t size;
-    const motet_plan_device *devices; /* at most 16; NULL: the context's own, of equal weight */
+    const motet_plan_device *devices; /* at most 16; NULL: the context's own, with its weights */
     int count;
     int64_t chunk;             /* rows of the outermost axis in one chunk; 0: chosen */
     uint64_t host_memory;      /* most bytes on the host; 0: no bound */
     int64_t chunks_per_device; /* of a device with memory of its own; 0: 4 */
     int64_t slab_rows;         /* of a reconstruction; 0: chosen from memory, as the run does */
+    const motet_ct_filter_options *filter; /* of filter and recon; NULL: the defaults */
+    int scan;      /* 1: a reconstruction reads and normalises a scan, as motet_ct_recon does */
+    int64_t views; /* in place of the geometry's, which then stand for so many; 0: the geometry's */
 } motet_plan_options;
 
 MOTET_API void motet_plan_options_init(motet_plan_options *options);
@@ -34,7 +38,7 @@ MOTET_API void motet_plan_options_init(motet_plan_options *options);
     X(PROJECT, 0, "project")                                                                       \
     X(BACKPROJECT, 1, "backproject")                                                               \
     X(FILTER, 2, "filter")                                                                         \
-    X(RECON, 3, "recon") /* a slab of it: filter, then back-projection */
+    X(RECON, 3, "recon") /* a slab of it: perhaps a scan, filter, then back-projection */
 
 typedef enum motet_ct_operation {
 #define MOTET_CT_OPERATION_ENUM(name, number, text) MOTET_CT_##name = number,

@@ -92,6 +92,8 @@ static const flag plan_flags[] = {
     COUNT_OF("rows", 1000000, "the scan's, else 128", "rows of the detector"),
     {"size", 0, FLAG_SIZE, 0, 1, 1e6, "NX[xNY]", "a number of voxels NX or NXxNY from 1 to 1000000",
      "the columns", "voxels of a slice"},
+    {"pad", 0, FLAG_WHOLE, 0, 0, 1000000, "N", "a whole number of columns from 0 to 1000000", "0",
+     "columns by which the filter continues each end"},
     {"slab", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen from memory",
      "rows that a reconstruction holds at once"},
     {"devices", 0, FLAG_TEXT, 0, 0, 0, "LIST", "a list such as cpu or cuda:0=80G,cuda:1=80G", "cpu",

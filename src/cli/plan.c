@@ -7,7 +7,7 @@
 #include "weights.h"
 #include "words.h"
 
-enum { DEVICES = 8, NAME = 32 };
+enum { DEVICES = 8, NAME = 32, SAMPLE = 4096 };
 
 static const double pi = 3.14159265358979323846;
 
@@ -142,11 +142,21 @@ static motet_status make(planning *p, char **json)
     motet_ct_geometry *geometry = NULL;
     motet_ct_parallel parallel;
     motet_ct_parallel_init(&parallel);
-    double *angles = malloc((size_t)p->views * sizeof *angles);
-    if (!angles) return MOTET_NO_MEMORY;
-    for (int64_t k = 0; k < p->views; k++) angles[k] = pi * (double)k / (double)p->views;
+    double angles[SAMPLE]; /* sizes depend on how many there are, and little on which */
+    const int64_t sample = p->views < SAMPLE ? p->views : SAMPLE;
+    for (int64_t k = 0; k < sample; k++) angles[k] = pi * (double)k / (double)sample;
+    motet_ct_filter_options filter;
+    motet_ct_filter_options_init(&filter);
+    filter.pad = args_whole(p->a, "pad", 0);
+    p->options.filter = &filter;
+    p->options.scan = 1;
+    p->options.views = p->views;
+    motet_device_info host;
+    if (motet_context_device(c, 0, &host) == MOTET_OK)
+        for (int i = 0; i < p->options.count; i++)
+            if (p->device[i].host_visible) p->device[i].threads = host.threads;
     const flag_value *size = args_value(p->a, "size");
-    parallel.views = p->views;
+    parallel.views = sample;
     parallel.columns = p->columns;
     parallel.rows = p->rows;
     parallel.angles = angles;
@@ -156,7 +166,7 @@ static motet_status make(planning *p, char **json)
     motet_status st = motet_ct_geometry_parallel(c, &parallel, &geometry);
     if (st == MOTET_OK) st = motet_ct_plan(geometry, p->operation, &p->options, json);
     motet_ct_geometry_free(geometry);
-    free(angles);
+    p->options.filter = NULL;
     return st;
 }
 

@@ -5,20 +5,22 @@
 #include "base/mem.h"
 #include "ct/filter.h"
 #include "ct/operations.h"
+#include "ct/scan.h"
 #include "rt/plan_json.h"
+#include "rt/weights.h"
 
 void motet_plan_options_init(motet_plan_options *options)
 {
     *options = (motet_plan_options){.size = sizeof *options};
 }
 
-enum { OPERATIONS = 2 };
-
 typedef struct planning {
     motet_context *context;
-    const motet_ct_geometry *geometry; /* as given, or of one slab */
+    const motet_ct_geometry *sample;   /* as given: its views may stand for more */
+    const motet_ct_geometry *geometry; /* of all views, or of one slab of it */
+    const motet_ct_filter_options *filter;
     rt_plan_device device[RT_DEVICES];
-    rt_weights weights;
+    rt_weights weights[RT_WEIGHTINGS];
     int devices;
     rt_plan_options options;
     int64_t held; /* on the host, all the while */
@@ -48,19 +50,40 @@ static motet_array volume_of(const motet_ct_geometry *g)
     return ct_array_sizes(g->context, 3, (const int64_t[]){g->rows, g->grid.ny, g->grid.nx});
 }
 
+static motet_array table_sizes(const motet_ct_geometry *g)
+{
+    size_t bytes;
+    if (!mem_product(g->views, sizeof(ct_view), &bytes)) bytes = INT64_MAX;
+    const int64_t count = (int64_t)bytes;
+    motet_array table = ct_array_sizes(g->context, 1, &count);
+    table.type = MOTET_U8;
+    table.bytes = bytes;
+    return table;
+}
+
 static motet_status take_devices(planning *p, const motet_plan_options *o)
 {
     const int count = o->devices ? o->count : rt_plan_devices(p->context, p->device);
     if (count < 1 || count > RT_DEVICES)
         return fail(p->context, MOTET_BAD_ARGUMENT, "count is %d devices, expected 1 to %d", count,
                     RT_DEVICES);
-    p->devices = p->weights.count = count;
-    for (int i = 0; i < count; i++) p->weights.weight[i] = o->devices ? o->devices[i].weight : 1;
+    p->devices = count;
+    p->options.weights = p->weights;
+    p->options.weightings = 1;
+    if (!o->devices)
+        p->options.weightings = rt_weights_of(p->context, p->weights, RT_WEIGHTINGS);
+    else
+        p->weights[0] = (rt_weights){.count = count};
+    for (int i = 0; o->devices && i < count; i++) p->weights[0].weight[i] = o->devices[i].weight;
     for (int i = 0; o->devices && i < count; i++) {
         const motet_plan_device *d = &o->devices[i];
+        if (d->threads < 0)
+            return fail(p->context, MOTET_BAD_ARGUMENT, "threads of %s is %d, expected at least 0",
+                        d->name ? d->name : "a device", d->threads);
         p->device[i] =
             (rt_plan_device){.name = d->name ? d->name : "a device",
                              .host_visible = d->host_visible,
+                             .workers = d->threads,
                              .free = d->memory_free < 0 ? RT_UNKNOWN : d->memory_free,
                              .budget = d->budget > INT64_MAX ? INT64_MAX : (int64_t)d->budget};
     }
@@ -85,12 +108,11 @@ static motet_status add(planning *p, const rt_op *op)
 static motet_status add_filter(planning *p, const motet_array *scale, unsigned flags)
 {
     const motet_ct_geometry *g = p->geometry;
-    const int32_t bits = ct_filter_bits(g->grid.columns, 0);
-    motet_ct_filter_options defaults;
-    motet_ct_filter_options_init(&defaults);
+    TRY(ct_filter_check(p->context, g, p->filter));
+    const int32_t bits = ct_filter_bits(g->grid.columns, p->filter->pad);
     motet_array *response = NULL, sinogram = sinogram_of(g), filtered = sinogram;
     filtered.flags = flags;
-    TRY(ct_filter_table(p->context, &defaults, bits, g->pitch, &response));
+    TRY(ct_filter_table(p->context, p->filter, bits, g->pitch, &response));
     const rt_op op = ct_filter_op(g, bits, response, scale, &sinogram, &filtered);
     const motet_status st = add(p, &op);
     motet_array_free(response);
@@ -113,11 +135,79 @@ static motet_status add_projection(planning *p)
     return add(p, &op);
 }
 
+/* Sums and products that stay at INT64_MAX. */
+static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+static int64_t bytes_of(const motet_array *a)
+{
+    return a->bytes < INT64_MAX ? (int64_t)a->bytes : INT64_MAX;
+}
+
+/* A block of views on its way from file to sinogram, as scan_read does it. */
+static motet_status add_scan(planning *p, int64_t scan_rows)
+{
+    const motet_ct_geometry *g = p->geometry;
+    const int64_t pixels = times(g->rows, g->grid.columns), held = p->held;
+    const int64_t bound = p->options.host_memory ? p->options.host_memory : INT64_MAX;
+    if (pixels > INT64_MAX / 64 || times(scan_rows, g->grid.columns) > INT64_MAX / 64)
+        return fail(p->context, MOTET_OVER_BUDGET, "a frame of %lld pixels is too large",
+                    (long long)pixels);
+    const int64_t count = scan_block(bound > held ? bound - held : 0, pixels, g->views);
+    motet_array array[SCAN_PORTS];
+    const motet_array *arrays[SCAN_PORTS];
+    for (int i = 0; i < SCAN_PORTS; i++) {
+        int axes;
+        int64_t shape[3];
+        const motet_type type =
+            scan_port_shape(i, scan_rows, g->grid.columns, g->rows, count, &axes, shape);
+        array[i] = ct_array_sizes(p->context, axes, shape);
+        array[i].type = type;
+        array[i].bytes = (size_t)times(array[i].elements, (int64_t)motet_type_bytes(type));
+        array[i].flags = MOTET_WRITE_DIRECT;
+        arrays[i] = &array[i];
+    }
+    p->held = sum(held, sum(bytes_of(&array[SCAN_RAW]), bytes_of(&array[SCAN_COUNTERS])));
+    const rt_op op = scan_normalise_op(arrays, count);
+    const motet_status st = add(p, &op);
+    p->held = held;
+    return st;
+}
+
+/* What is there all the while that slabs are reconstructed: frames of the scan; sinogram and volume
+ * of a slab; its geometry with two tables of views and their scale. */
+static int64_t held_by_slab(const motet_ct_geometry *g, int64_t scan_rows, int scan)
+{
+    const motet_array sinogram = sinogram_of(g), volume = volume_of(g);
+    const int64_t frames = scan ? times(24, times(scan_rows, g->grid.columns)) : 0;
+    const int64_t views =
+        times(g->views, (int64_t)(2 * sizeof(ct_view) + sizeof(double) + sizeof(float)));
+    return sum(sum(frames, views), sum(bytes_of(&sinogram), bytes_of(&volume)));
+}
+
+static motet_status slab_steps(planning *p, int64_t scan_rows, int scan, ct_table *means)
+{
+    const motet_ct_geometry *g = p->geometry;
+    const motet_array scale = ct_array_sizes(g->context, 1, &g->views), filtered = sinogram_of(g);
+    TRY(ct_table_create(p->sample, ct_mean_of, means));
+    const motet_array table = table_sizes(g);
+    const ct_table sizes = {(motet_array *)(uintptr_t)&table, means->most_taps};
+    p->held = held_by_slab(g, scan_rows, scan);
+    if (scan) TRY(add_scan(p, scan_rows));
+    p->held = sum(p->held, bytes_of(&filtered));
+    TRY(add_filter(p, &scale, MOTET_WRITE_DIRECT));
+    return add_backprojection(p, &sizes, MOTET_WRITE_DIRECT);
+}
+
 /* As motet_ct_recon and motet_ct_fbp do it: both keep what they make themselves without a second
  * copy. */
 static motet_status add_recon(planning *p, const motet_plan_options *o, int64_t *slab)
 {
-    motet_ct_geometry g = *p->geometry;
+    const motet_ct_geometry *whole = p->geometry;
+    motet_ct_geometry g = *whole;
     const ct_slab_size size = {g.views, g.grid.columns, g.rows, g.grid.nx, g.grid.ny};
     const int64_t bound = p->options.host_memory ? p->options.host_memory : INT64_MAX;
     if (o->slab_rows)
@@ -126,21 +216,10 @@ static motet_status add_recon(planning *p, const motet_plan_options *o, int64_t 
         TRY(ct_slab_rows(p->context, &size, bound, bound, slab));
     g.rows = *slab;
     p->geometry = &g;
-    const motet_array sinogram = sinogram_of(&g), volume = volume_of(&g);
-    const motet_array scale = ct_array_sizes(g.context, 1, &g.views);
     ct_table means = {NULL, 0};
-    size_t held;
-    if (__builtin_add_overflow(sinogram.bytes, sinogram.bytes, &held) || /* and its filtered copy */
-        __builtin_add_overflow(held, volume.bytes, &held) || held > INT64_MAX)
-        held = INT64_MAX;
-    p->held = (int64_t)held;
-    motet_status st = MOTET_OK;
-    TRY_GOTO(add_filter(p, &scale, MOTET_WRITE_DIRECT));
-    TRY_GOTO(ct_table_create(&g, ct_mean_of, &means));
-    TRY_GOTO(add_backprojection(p, &means, MOTET_WRITE_DIRECT));
-out:
+    const motet_status st = slab_steps(p, whole->rows, o->scan, &means);
     motet_array_free(means.views);
-    p->geometry = NULL;
+    p->geometry = whole;
     return st;
 }
 
@@ -200,14 +279,24 @@ motet_status motet_ct_plan(motet_ct_geometry *geometry, motet_ct_operation opera
     if (o->slab_rows < 0)
         return fail(c, MOTET_BAD_ARGUMENT, "slab_rows is %lld, expected at least 1, or 0",
                     (long long)o->slab_rows);
-    planning p = {.context = c, .geometry = geometry};
-    TRY(take_devices(&p, o));
+    if (o->views < 0)
+        return fail(c, MOTET_BAD_ARGUMENT, "views is %lld, expected at least 1, or 0",
+                    (long long)o->views);
+    motet_ct_filter_options filter;
+    motet_ct_filter_options_init(&filter);
+    motet_ct_geometry of_all = *geometry;
+    if (o->views) of_all.views = o->views;
+    motet_array chords = table_sizes(&of_all);
+    of_all.chords.views = &chords;
+    planning p = {.context = c,
+                  .sample = geometry,
+                  .geometry = &of_all,
+                  .filter = o->filter ? o->filter : &filter};
     p.options = (rt_plan_options){
         .cut = {{o->chunk}, o->chunk},
-        .weights = &p.weights,
-        .weightings = 1,
         .host_memory = o->host_memory > INT64_MAX ? INT64_MAX : (int64_t)o->host_memory,
         .chunks_per_device = o->chunks_per_device};
+    TRY(take_devices(&p, o));
     p.operations = json_array();
     if (!p.operations) return fail(c, MOTET_NO_MEMORY, "no memory for the plan");
     int64_t slab = 0;

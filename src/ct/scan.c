@@ -60,11 +60,16 @@ void scan_frames_strides(const scan_frames *f, int64_t rows, int64_t *stride_v, 
     *stride_u = f->transposed ? rows : 1;
 }
 
-int64_t scan_room(const motet_context *context)
+int64_t scan_room(int64_t left)
 {
     enum { MOST = 32 << 20 };
-    const int64_t part = mem_left(context) / 4;
-    return part < MOST ? part : MOST;
+    return left / 4 < MOST ? left / 4 : MOST;
+}
+
+int64_t scan_block(int64_t left, int64_t pixels, int64_t views)
+{
+    const int64_t fit = scan_room(left) / (8 * pixels);
+    return fit < 1 ? 1 : fit < views ? fit : views;
 }
 
 void scan_frames_close(scan_frames *frames)
@@ -88,7 +93,7 @@ static motet_status mean_of_frames(motet_ct_scan *scan, const char *what, scan_f
     const int64_t rows = scan->info.rows, columns = scan->info.columns, pixels = rows * columns;
     memset(mean, 0, (size_t)pixels * sizeof *mean);
     if (count < 1) return MOTET_OK;
-    const int64_t fit = scan_room(scan->context) / (8 * columns);
+    const int64_t fit = scan_room(mem_left(scan->context)) / (8 * columns);
     const int64_t most = fit < 1 ? 1 : fit < rows ? fit : rows;
     double *band = mem_alloc_array(scan->context, most * columns, sizeof *band);
     if (!band)

@@ -4,6 +4,8 @@
 
 #include <motet/ct.h>
 
+#include "rt/op.h"
+
 /* Frames of detector pixels in a store, whatever their order of axes. */
 typedef struct scan_frames {
     motet_store *store;
@@ -22,8 +24,17 @@ motet_status scan_frames_read(scan_frames *frames, int64_t first, int64_t count,
                               int64_t rows, double *out);
 void scan_frames_strides(const scan_frames *frames, int64_t rows, int64_t *stride_v,
                          int64_t *stride_u);
-/* The bytes that raw frames may take at once. */
-int64_t scan_room(const motet_context *context);
+/* The bytes that raw frames may take at once, and views of so many pixels that are read at once,
+ * when so many bytes are left on the host. */
+int64_t scan_room(int64_t left);
+int64_t scan_block(int64_t left, int64_t pixels, int64_t views);
+
+/* Reading `count` views as an operation, also with arrays that are sizes only. */
+enum { SCAN_RAW, SCAN_SINOGRAM, SCAN_COUNTERS, SCAN_DARK, SCAN_OPEN, SCAN_LIVE, SCAN_PORTS };
+rt_op scan_normalise_op(const motet_array *const arrays[SCAN_PORTS], int64_t count);
+/* Type, axes and shape of an array of it, for `rows` of the scan's rows. */
+motet_type scan_port_shape(int port, int64_t scan_rows, int64_t columns, int64_t rows,
+                           int64_t count, int *axes, int64_t shape[3]);
 void scan_frames_close(scan_frames *frames);
 
 struct motet_ct_scan {

@@ -13,8 +13,6 @@
 #include "ct/scan.h"
 #include "rt/op.h"
 
-enum { RAW, SINOGRAM, COUNTERS, DARK, OPEN, LIVE, PORTS };
-
 typedef struct normalise {
     const motet_ct_scan *scan;
     int64_t first, rows; /* of the detector */
@@ -33,56 +31,77 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
     int64_t stride_v, stride_u;
     scan_frames_strides(data, n->rows, &stride_v, &stride_u);
     const ct_normalise_args a = {
-        .raw = start_of(&chunk->port[RAW], sizeof(double), view),
+        .raw = start_of(&chunk->port[SCAN_RAW], sizeof(double), view),
         .frame = n->rows * columns,
         .stride_v = stride_v,
         .stride_u = stride_u,
-        .dark = (const double *)start_of(&chunk->port[DARK], sizeof(double), n->first),
-        .open = (const double *)start_of(&chunk->port[OPEN], sizeof(double), n->first),
-        .live = (const int32_t *)start_of(&chunk->port[LIVE], sizeof(int32_t), n->first),
+        .dark = (const double *)start_of(&chunk->port[SCAN_DARK], sizeof(double), n->first),
+        .open = (const double *)start_of(&chunk->port[SCAN_OPEN], sizeof(double), n->first),
+        .live = (const int32_t *)start_of(&chunk->port[SCAN_LIVE], sizeof(int32_t), n->first),
         .columns = columns,
         .rows = n->rows,
         .line_integrals = n->scan->line_integrals,
-        .sinogram = start_of(&chunk->port[SINOGRAM], sizeof(float), view),
-        .counters = start_of(&chunk->port[COUNTERS], sizeof(int64_t), view),
+        .sinogram = start_of(&chunk->port[SCAN_SINOGRAM], sizeof(float), view),
+        .counters = start_of(&chunk->port[SCAN_COUNTERS], sizeof(int64_t), view),
     };
     return rt_launch(queue, &K_ct_normalise, &a, chunk->count[0]);
+}
+
+static const struct {
+    const char *name;
+    motet_type type;
+} ports[SCAN_PORTS] = {
+    [SCAN_RAW] = {"raw", MOTET_F64},           [SCAN_SINOGRAM] = {"sinogram", MOTET_F32},
+    [SCAN_COUNTERS] = {"counters", MOTET_I64}, [SCAN_DARK] = {"dark", MOTET_F64},
+    [SCAN_OPEN] = {"open", MOTET_F64},         [SCAN_LIVE] = {"live", MOTET_I32},
+};
+
+motet_type scan_port_shape(int port, int64_t scan_rows, int64_t columns, int64_t rows,
+                           int64_t count, int *axes, int64_t shape[3])
+{
+    const int64_t shapes[SCAN_PORTS][3] = {[SCAN_RAW] = {count, rows * columns, 0},
+                                           [SCAN_SINOGRAM] = {count, columns, rows},
+                                           [SCAN_COUNTERS] = {count, CT_NORMALISE_COUNTERS, 0},
+                                           [SCAN_DARK] = {scan_rows, columns, 0},
+                                           [SCAN_OPEN] = {scan_rows, columns, 0},
+                                           [SCAN_LIVE] = {scan_rows, columns, 2}};
+    memcpy(shape, shapes[port], sizeof shapes[port]);
+    *axes = port == SCAN_SINOGRAM || port == SCAN_LIVE ? 3 : 2;
+    return ports[port].type;
+}
+
+rt_op scan_normalise_op(const motet_array *const arrays[SCAN_PORTS], int64_t count)
+{
+    rt_op op = {.name = "ct.normalise", .axes = 1, .extent = {count}, .enqueue = enqueue};
+    for (int i = 0; i < SCAN_PORTS; i++)
+        op.port[i] =
+            (rt_port){.name = ports[i].name,
+                      .array = arrays[i],
+                      .access = i == SCAN_SINOGRAM || i == SCAN_COUNTERS ? RT_WRITE : RT_READ,
+                      .cut = {i < SCAN_DARK ? 0 : RT_WHOLE}};
+    return op;
 }
 
 /* One block of `count` views whose rows lie in `raw`. */
 static motet_status normalise_block(motet_ct_scan *scan, const normalise *n, double *raw,
                                     int64_t count, float *sinogram, int64_t *counters)
 {
-    const int64_t rows = scan->info.rows, columns = scan->info.columns;
-    const struct {
-        const char *name;
-        void *data;
-        motet_type type;
+    void *const data[SCAN_PORTS] = {raw, sinogram, counters, scan->dark, scan->open, scan->live};
+    motet_array *arrays[SCAN_PORTS] = {0};
+    motet_status st = MOTET_OK;
+    for (int i = 0; i < SCAN_PORTS; i++) {
         int axes;
         int64_t shape[3];
-    } ports[PORTS] = {
-        {"raw", raw, MOTET_F64, 2, {count, n->rows * columns}},
-        {"sinogram", sinogram, MOTET_F32, 3, {count, columns, n->rows}},
-        {"counters", counters, MOTET_I64, 2, {count, CT_NORMALISE_COUNTERS}},
-        {"dark", scan->dark, MOTET_F64, 2, {rows, columns}},
-        {"open", scan->open, MOTET_F64, 2, {rows, columns}},
-        {"live", scan->live, MOTET_I32, 3, {rows, columns, 2}},
-    };
-    rt_op op = {
-        .name = "ct.normalise", .axes = 1, .extent = {count}, .enqueue = enqueue, .user = n};
-    motet_array *arrays[PORTS] = {0};
-    motet_status st = MOTET_OK;
-    for (int i = 0; i < PORTS; i++) {
-        TRY_GOTO(motet_array_wrap(scan->context, ports[i].data, ports[i].type, ports[i].axes,
-                                  ports[i].shape, MOTET_WRITE_DIRECT, &arrays[i]));
-        op.port[i] = (rt_port){.name = ports[i].name,
-                               .array = arrays[i],
-                               .access = i == SINOGRAM || i == COUNTERS ? RT_WRITE : RT_READ,
-                               .cut = {i < DARK ? 0 : RT_WHOLE}};
+        const motet_type type =
+            scan_port_shape(i, scan->info.rows, scan->info.columns, n->rows, count, &axes, shape);
+        TRY_GOTO(motet_array_wrap(scan->context, data[i], type, axes, shape, MOTET_WRITE_DIRECT,
+                                  &arrays[i]));
     }
+    rt_op op = scan_normalise_op((const motet_array *const *)arrays, count);
+    op.user = n;
     st = rt_run(scan->context, &op);
 out:
-    for (int i = 0; i < PORTS; i++) motet_array_free(arrays[i]);
+    for (int i = 0; i < SCAN_PORTS; i++) motet_array_free(arrays[i]);
     return st;
 }
 
@@ -137,8 +156,7 @@ motet_status scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram
     /* The caller's array gets all or nothing, unless it says that it need not. */
     const int direct = (sinogram->flags & MOTET_WRITE_DIRECT) != 0;
     float *copy = direct ? NULL : mem_alloc(c, sinogram->bytes);
-    const int64_t fit = scan_room(c) / (8 * pixels);
-    const int64_t block = fit < 1 ? 1 : fit < views ? fit : views;
+    const int64_t block = scan_block(mem_left(c), pixels, views);
     double *raw = mem_alloc_array(c, block * pixels, sizeof *raw);
     int64_t *counters = mem_alloc_array(c, block * CT_NORMALISE_COUNTERS, sizeof *counters);
     if ((!direct && !copy) || !raw || !counters)

@@ -30,6 +30,11 @@ works plan ct filter --json - --devices sim:0,sim:1 --chunk 9
 has '"name": "ct.filter"'
 has '"mode": "chunked"'
 
+# As many views as one likes are planned at once, with columns beside the detector.
+works plan ct recon --views 100000000 --columns 64 --rows 8 --pad 100 --host-memory 1T
+has 'ct.normalise: single'
+refused 1 '--pad is "-1"' plan ct filter --pad=-1
+
 # A scan gives the sizes; flags win.
 works ct simulate -o scan.h5 --views 30 --rows 6 --columns 40
 works plan ct backproject scan.h5
