@@ -240,8 +240,9 @@ static void operations_of_ct_are_calibrated(void **state)
             assert_ok(w.c, motet_context_calibration(w.c, set[i].operation, &json));
             motet_text_free(w.c, json);
         }
-        motet_context_memory(w.c, &after);
         motet_context_report_reset(w.c);
+        motet_context_trim(w.c);
+        motet_context_memory(w.c, &after);
         assert_true(after.now < before.now + 20000);
         const motet_calibrate_options bad = {sizeof bad, 0, 0, 0};
         assert_status(w.c, motet_ct_calibrate(w.p.geometry, (motet_ct_operation)operation, &bad),
@@ -386,6 +387,7 @@ static void failing_allocations_change_nothing(void **state)
                 assert_int_equal(st, MOTET_NO_MEMORY);
                 assert_as_kept(&w, "toy.update", &before);
                 motet_context_report_reset(w.c);
+                motet_context_trim(w.c);
                 motet_context_memory(w.c, &after);
                 assert_true(after.blocks <= held.blocks);
             }
