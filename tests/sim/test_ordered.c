@@ -114,6 +114,7 @@ static void check(motet_context *c, const ordered *o, int which, motet_status st
         assert_int_equal(o->to.elements, ROWS * COLUMNS);
         assert_memory_equal(o->to.data, expected[which], sizeof o->to.data);
     }
+    motet_context_trim(c);
     for (int i = 0; i < ROWS * COLUMNS; i++) /* what was told of stands */
         assert_true(o->to.data[i] == 0 || o->to.data[i] == expected[which][i]);
     motet_context_trim(c);
