@@ -19,7 +19,6 @@ int rt_journal_takes(const rt_op *op)
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
         if (!p->array) continue;
-        if (p->array->residence) return 0; /* its values need not be here */
         if (!p->array->data && p->array->bytes) return 0;
         if (p->source || p->sink || p->access == RT_ADD || p->array->residence) return 0;
         /* What was there before is needed when a record turns out to be damaged. */

@@ -18,20 +18,17 @@ static int reads(const rt_port *p) { return stays(p) && p->access != RT_WRITE; }
 
 /* What a share needs. */
 
-/* Lists, ragged rows and blocks that are made into others go by way of the host. What is written
- * stays only where each device computes its own share and no other: results for a sink are not so.
- */
+/* Lists, ragged rows and blocks that are made into others go by way of the host. Parts are those of
+ * shares, so an operation whose devices take any piece, in order, has none. */
 unsigned rt_resident_ports(const rt_op *op)
 {
     unsigned ports = 0;
-    int sinks = 0;
-    for (int i = 0; i < RT_PORTS; i++) sinks |= op->port[i].sink != NULL;
+    if (rt_op_ordered(op)) return 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
-        if (!stays(p) || p->list || p->offset || p->source || p->sink || p->transform ||
-            p->access == RT_ADD || (p->access != RT_READ && sinks))
-            continue;
-        ports |= 1u << i;
+        if (stays(p) && p->access != RT_ADD && !p->list && !p->offset && !p->source &&
+            !p->transform)
+            ports |= 1u << i;
     }
     return ports;
 }
@@ -207,13 +204,8 @@ motet_status rt_resident_begin(motet_context *c, const rt_op *op, const rt_plan 
     if (!r) return fail(c, MOTET_NO_MEMORY, "%s: no memory for its arrays' account", op->name);
     *r = (rt_resident){.context = c, .op = op, .plan = plan, .index = index};
     motet_status st = MOTET_OK;
-    for (int i = 0; i < plan->devices && st == MOTET_OK; i++) {
-        const rt_share *share = &plan->share[i];
-        if (!share->chunks) continue;
-        for (int j = 0; j < RT_PORTS; j++)
-            if (share->resident >> j & 1 && op->port[j].access != RT_READ) r->writes = 1;
-        st = begin_device(r, share, index[i]);
-    }
+    for (int i = 0; i < plan->devices && st == MOTET_OK; i++)
+        if (plan->share[i].chunks) st = begin_device(r, &plan->share[i], index[i]);
     if (st != MOTET_OK) {
         rt_resident_end(r);
         return st;
@@ -260,8 +252,11 @@ void rt_resident_leave(rt_resident *r, int device)
 motet_status rt_resident_lost(rt_resident *r, int device, motet_status status)
 {
     if (!r) return MOTET_OK;
+    int writes = 0; /* results that stay here */
+    for (int i = 0; i < RT_PORTS; i++)
+        writes |= r->use[device][i].part && r->op->port[i].access != RT_READ;
     rt_resident_leave(r, device);
-    if (r->writes) {
+    if (writes) {
         motet_error error;
         motet_context_error(r->context, &error);
         const int lost = status == MOTET_DEVICE_LOST || status == MOTET_DEVICE_HUNG;

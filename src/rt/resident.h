@@ -21,7 +21,6 @@ typedef struct rt_resident {
     const rt_op *op;
     const rt_plan *plan;
     const int *index;                 /* of each device of the plan in the context's set */
-    int writes;                       /* 1: outputs stay on devices, so a loss ends the run */
     rt_use use[RT_DEVICES][RT_PORTS]; /* by number in the context's set */
 } rt_resident;
 

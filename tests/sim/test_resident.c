@@ -4,6 +4,7 @@
 
 #include "rt/part.h"
 #include "support/pipe.h"
+#include "support/ports.h"
 
 enum { ROWS = 40, COLUMNS = 13 };
 
@@ -301,6 +302,49 @@ static void budgets_hold_what_stays(void **state)
     }
 }
 
+/* The newest values of an array are on devices, and its home has others. */
+static void send_away(motet_context *c, motet_array *a)
+{
+    motet_array *zeros = NULL;
+    assert_ok(c, motet_array_create(c, MOTET_F32, 2, a->shape, &zeros));
+    rt_array_reside(a, RT_RESIDE_SHARDED);
+    const rt_op op = toy_update(zeros, a);
+    assert_ok(c, rt_run(c, &op));
+    memset(a->data, 0xff, a->bytes);
+    motet_array_free(zeros);
+}
+
+/* Every kind of port finds the newest values, and what it writes is found. */
+static void every_port_finds_them(void **state)
+{
+    (void)state;
+    for (int which = 0; which < PORTS_CASES; which++)
+        for (int set = 0; set < 3; set++) {
+            static const char *const sets[] = {"sim:0", "sim:0,sim:3", "sim:4,sim:0,sim:1"};
+            motet_context *c = context_for((uint64_t)set, sets[set]);
+            ports_case p;
+            ports_case_make(c, which, 24, 13, &p);
+            int sent = 0;
+            for (int i = 0; i < RT_PORTS; i++) {
+                motet_array *a = (motet_array *)(uintptr_t)p.op.port[i].array;
+                if (!a || !a->data || a->residence) continue;
+                if (a->type == MOTET_F32 && a->axes == 2)
+                    send_away(c, a), sent++;
+                else
+                    rt_array_reside(a, RT_RESIDE_SHARDED);
+            }
+            assert_true(sent || which >= PORTS_COUNT);
+            const rt_run_options o = {.cut = {{5, 4}, 3}};
+            assert_ok(c, rt_run_with(c, &p.op, &o));
+            if (p.out->data) assert_ok(c, motet_array_fetch(p.out));
+            if (!ports_right(&p)) fail_msg("case %d on %s", which, sets[set]);
+            ports_case_free(&p);
+            assert_clean(c);
+            motet_context_free(c);
+        }
+    assert_int_equal(ports_mistakes(), 0);
+}
+
 /* When things go wrong. */
 
 static int64_t findings;
@@ -564,9 +608,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_set_of_bits),         cmocka_unit_test(nothing_moves_twice),
         cmocka_unit_test(only_halos_move),         cmocka_unit_test(the_caller_may_write),
-        cmocka_unit_test(budgets_hold_what_stays), cmocka_unit_test(losses_anywhere),
-        cmocka_unit_test(inputs_have_a_home),      cmocka_unit_test(writing_heals),
-        cmocka_unit_test(a_new_epoch_has_nothing), cmocka_unit_test(device_memory_may_fail),
-        cmocka_unit_test(host_memory_may_fail),    cmocka_unit_test(parts_are_filled_first)};
+        cmocka_unit_test(budgets_hold_what_stays), cmocka_unit_test(every_port_finds_them),
+        cmocka_unit_test(losses_anywhere),         cmocka_unit_test(inputs_have_a_home),
+        cmocka_unit_test(writing_heals),           cmocka_unit_test(a_new_epoch_has_nothing),
+        cmocka_unit_test(device_memory_may_fail),  cmocka_unit_test(host_memory_may_fail),
+        cmocka_unit_test(parts_are_filled_first)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
