@@ -32,6 +32,7 @@ static void end_context(motet_context *c)
         const int number = pipe_sim_number(c, i);
         sim_counts counts;
         if (number < 0 || c->devices->set[i].kept) continue;
+        motet_context_trim(c);
         sim_count(c, number, &counts);
         assert_int_equal(counts.used, 0);
     }
