@@ -125,6 +125,10 @@ MOTET_API void motet_context_memory(const motet_context *context, motet_memory *
  * devices. They count as held, and make room by themselves for a run or an array that needs it. */
 MOTET_API void motet_context_trim(motet_context *context);
 
+/* 16 hexadecimal digits, drawn at random when the context was made: what it writes beside outputs
+ * is called ".motet-MARK-...", so that whoever looks after a process that died can remove it. */
+MOTET_API const char *motet_context_mark(const motet_context *context);
+
 /* Version of the library, "0.1.0". */
 MOTET_API const char *motet_version(void);
 

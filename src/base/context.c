@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "base/report.h"
@@ -50,6 +52,16 @@ refuse(const motet_context_options *o, motet_status status, const char *format, 
     return status;
 }
 
+static void draw_mark(motet_context *c)
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
+        random = (uint64_t)getpid() << 32 ^ (uint64_t)system_now(NULL);
+    snprintf(c->mark, sizeof c->mark, "%016llx", (unsigned long long)random);
+}
+
+const char *motet_context_mark(const motet_context *context) { return context->mark; }
+
 motet_status context_begin(const motet_context_options *given, motet_context **out)
 {
     motet_context_options options;
@@ -85,6 +97,7 @@ motet_status context_begin(const motet_context_options *given, motet_context **o
     if (!c) return refuse(&options, MOTET_NO_MEMORY, "no memory for a context");
     memset(c, 0, sizeof *c);
     c->options = options;
+    draw_mark(c);
     c->options.devices = NULL; /* the caller's text may not live as long */
     for (int i = 0; i < CONTEXT_RECORDS; i++)
         c->record[i].error = (motet_error){.device = -1, .chunk = -1};

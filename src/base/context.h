@@ -16,6 +16,7 @@ typedef struct context_record {
 } context_record;
 
 struct motet_context {
+    char mark[17];                 /* of the names of temporary files */
     motet_context_options options; /* with the hooks filled in; `devices` is not kept */
 
     pthread_mutex_t lock; /* guards records, scopes and report */

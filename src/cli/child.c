@@ -2,7 +2,7 @@
  *
  *     b            a sign of life           o PATH       an output
  *     l NAME TEXT  a device ended the run   i DEV INODE  of a file about to take an output's place
- *     d CODE       the command is over
+ *     d CODE       the command is over      m MARK       of the names of its temporary files
  *
  * All that a child knows of the supervision comes through one variable of the environment:
  * "PARENT:SOCKET:BYTES:FILE,FILE,...:NAME,..." with the descriptors of the journals, the last of
@@ -29,6 +29,7 @@ static struct {
     uint64_t bytes;
     char out[256];
     int files[CHILD_FILES], count;
+    char mark[20];
     double beat;
 } child = {.socket = -1};
 
@@ -142,6 +143,14 @@ void child_beat(void)
     say("b", 0);
 }
 
+void child_marked(const char *mark)
+{
+    char text[32];
+    snprintf(child.mark, sizeof child.mark, "%s", mark);
+    snprintf(text, sizeof text, "m %.16s", mark);
+    say(text, 1);
+}
+
 void child_output(const char *path)
 {
     char text[CHILD_MESSAGE];
@@ -151,15 +160,15 @@ void child_output(const char *path)
 
 void child_placing(const char *path)
 {
-    char folder[CHILD_MESSAGE], mark[32];
+    char folder[CHILD_MESSAGE], name[32];
     if (!child.is || !path) return;
     child_folder(path, folder);
-    child_mark(getpid(), mark);
+    child_name(child.mark, name);
     DIR *d = opendir(folder);
     if (!d) return;
     for (struct dirent *e; (e = readdir(d));) {
         struct stat s;
-        if (e->d_name[0] != '.' || !strstr(e->d_name, mark)) continue;
+        if (e->d_name[0] != '.' || !strstr(e->d_name, name)) continue;
         if (fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW)) continue;
         char text[80];
         snprintf(text, sizeof text, "i %llu %llu", (unsigned long long)s.st_dev,
@@ -196,4 +205,4 @@ void child_folder(const char *path, char folder[CHILD_MESSAGE])
     strcpy(folder + n, n ? "" : ".");
 }
 
-void child_mark(pid_t pid, char mark[32]) { snprintf(mark, 32, "motet-%ld-", (long)pid); }
+void child_name(const char *mark, char name[32]) { snprintf(name, 32, "motet-%.16s-", mark); }

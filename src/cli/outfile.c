@@ -20,13 +20,16 @@ static int folder_length(const char *path)
     return (int)n;
 }
 
+static char mark[17] = "0";
+
+void outfile_mark(const char *text) { snprintf(mark, sizeof mark, "%s", text); }
+
 static char *beside_of(const char *path)
 {
     char *name = NULL;
     const int folder = folder_length(path);
     const int length = (int)strcspn(path + folder, "/");
-    if (asprintf(&name, "%.*s.%.*s.motet-%ld-XXXXXX", folder, path, length, path + folder,
-                 (long)getpid()) < 0)
+    if (asprintf(&name, "%.*s.%.*s.motet-%s-XXXXXX", folder, path, length, path + folder, mark) < 0)
         return NULL;
     return name;
 }

@@ -14,6 +14,9 @@ typedef struct outfile {
     int begun;
 } outfile;
 
+/* What the names of files beside outputs hold from now on. */
+void outfile_mark(const char *mark);
+
 /* Begins a file beside `path` ("-": standard output), so that a place that cannot be written is
  * known before the work. Answers 0, or an errno (EEXIST: it exists and overwrite is 0). */
 int outfile_begin(outfile *file, const char *path, int overwrite);

@@ -276,6 +276,8 @@ int run_begin(run *r, const args *a)
         run_end(r, code);
         return code;
     }
+    outfile_mark(motet_context_mark(r->context));
+    child_marked(motet_context_mark(r->context));
     r->inputs = json_array();
     r->outputs = json_array();
     r->result = json_object();

@@ -204,6 +204,7 @@ static void hear(supervisor *s, child_process *c)
         text[n] = 0;
         watch_beat(&c->alive);
         unsigned long long device, inode;
+        if (!strncmp(text, "m ", 2)) sweep_mark(&s->outputs, text + 2);
         if (!strncmp(text, "o ", 2)) sweep_output(&s->outputs, text + 2);
         if (sscanf(text, "i %llu %llu", &device, &inode) == 2)
             sweep_file(&s->outputs, device, inode);
@@ -308,7 +309,7 @@ static void after(supervisor *s, child_process *c)
     if (*c->culprit || silent || !killed) blame(s, c->culprit); /* kill -9 is nobody's fault */
     if (s->count)
         fcntl(s->files[s->count - 1], F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK);
-    sweep_after(&s->outputs, c->pid, args_given(s->args, "overwrite"));
+    sweep_after(&s->outputs, args_given(s->args, "overwrite"));
 }
 
 static int cancelled(const supervisor *s)
@@ -347,7 +348,7 @@ static int generations(supervisor *s)
         if (c.over) return c.code;
         if (!*c.reason) {
             const int code = WEXITSTATUS(c.status);
-            sweep_after(&s->outputs, c.pid, 1);
+            sweep_after(&s->outputs, 1);
             return code == 127 ? complain(s->args->command, EXIT_DEVICE, "cannot execute itself")
                                : code;
         }

@@ -27,6 +27,7 @@ const char *child_devices(const char *names, char *out, size_t room);
 /* For a signal's handler: its parent is gone, so it ends soon, one way or another. */
 void child_orphaned(void);
 void child_beat(void);                /* it lives; as often as wanted */
+void child_marked(const char *mark);  /* so it calls what it writes beside outputs */
 void child_output(const char *path);  /* it will be written, beside it first */
 void child_placing(const char *path); /* what is beside it is about to take its place */
 void child_over(int code);            /* everything is written and said */

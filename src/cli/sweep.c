@@ -2,12 +2,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "child.h"
+
+void sweep_mark(sweep *s, const char *mark) { snprintf(s->mark, sizeof s->mark, "%s", mark); }
 
 void sweep_output(sweep *s, const char *path)
 {
@@ -40,15 +43,16 @@ static void remove_at(int folder, const char *name)
     unlinkat(folder, name, AT_REMOVEDIR);
 }
 
-static void sweep_beside(const char *path, pid_t pid)
+static void sweep_beside(const char *path, const char *mark)
 {
-    char folder[CHILD_MESSAGE], mark[32];
+    char folder[CHILD_MESSAGE], name[32];
     child_folder(path, folder);
-    child_mark(pid, mark);
+    if (!*mark) return;
+    child_name(mark, name);
     DIR *d = opendir(folder);
     if (!d) return;
     for (struct dirent *e; (e = readdir(d));)
-        if (e->d_name[0] == '.' && strstr(e->d_name, mark)) remove_at(dirfd(d), e->d_name);
+        if (e->d_name[0] == '.' && strstr(e->d_name, name)) remove_at(dirfd(d), e->d_name);
     closedir(d);
 }
 
@@ -59,11 +63,11 @@ static int is_known(const sweep *s, const struct stat *of)
     return 0;
 }
 
-void sweep_after(sweep *s, pid_t pid, int keeps)
+void sweep_after(sweep *s, int keeps)
 {
     for (int i = 0; i < s->outputs; i++) {
         struct stat status;
-        sweep_beside(s->output[i], pid);
+        sweep_beside(s->output[i], s->mark);
         if (keeps || lstat(s->output[i], &status) || !is_known(s, &status)) continue;
         char path[CHILD_MESSAGE]; /* without the '/' behind a folder's name */
         size_t n = strlen(s->output[i]);
@@ -73,6 +77,7 @@ void sweep_after(sweep *s, pid_t pid, int keeps)
         remove_at(AT_FDCWD, path);
     }
     s->files = 0;
+    *s->mark = 0;
 }
 
 void sweep_free(sweep *s)

@@ -66,7 +66,7 @@ motet_status file_temporary(motet_context *c, const char *path, const char *endi
         uint64_t random;
         if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
             random = (uint64_t)getpid() << 32 | (uint64_t)attempt;
-        char *name = mem_format(c, "%.*s.motet-%ld-%016llx%s", folder, path, (long)getpid(),
+        char *name = mem_format(c, "%.*s.motet-%s-%016llx%s", folder, path, motet_context_mark(c),
                                 (unsigned long long)random, ending);
         if (!name) return fail(c, MOTET_NO_MEMORY, "%s: no memory for a name", path);
         struct stat status;

@@ -51,7 +51,7 @@ void file_close(store_file *file);
 
 /* EXISTS unless nothing is at `path`, or a file (a folder if `folder`) that may be overwritten. */
 motet_status file_check_target(motet_context *context, const char *path, int folder, int overwrite);
-/* A name beside `path` that is not in use, ".motet-PROCESS-...", ending in `ending`; free with
+/* A name beside `path` that is not in use, ".motet-MARK-...", ending in `ending`; free with
  * mem_free. */
 motet_status file_temporary(motet_context *context, const char *path, const char *ending,
                             char **out);

@@ -11,7 +11,7 @@ at_work() {
     tries=0 former=$child child=
     while [ $tries -lt 400 ] && kill -0 "$1" 2>err3.txt; do
         child=$(child_of "$1")
-        [ -n "$child" ] && [ "$child" != "$former" ] && ls -A | grep -q "motet-$child-" && return 0
+        [ -n "$child" ] && [ "$child" != "$former" ] && ls -A | grep -q '^\.motet-' && return 0
         sleep 0.02
         tries=$((tries + 1))
     done

@@ -8,8 +8,6 @@
 #include "cli/child.c"
 #include "cli/sweep.c"
 
-enum { DEAD = 4711, OTHER = 4712 };
-
 static void make(const char *name)
 {
     FILE *file = fopen(test_path(name), "w");
@@ -39,23 +37,24 @@ static void what_it_was_writing_is_removed(void **state)
 {
     (void)state;
     sweep s = {.outputs = 0};
-    make(".motet-4711-00112233445566aa.part");
-    make(".w.json.motet-4711-abcdef");
-    make_folder(".motet-4711-0011.part");
-    make(".motet-4711-0011.part/page1.tif");
-    make(".motet-4712-00112233445566aa.part");
-    make(".motet-47115-00112233445566aa.part");
-    make("motet-4711-mine");
+    sweep_mark(&s, "00000000000000aa");
+    make(".motet-00000000000000aa-00112233445566aa.part");
+    make(".w.json.motet-00000000000000aa-abcdef");
+    make_folder(".motet-00000000000000aa-0011.part");
+    make(".motet-00000000000000aa-0011.part/page1.tif");
+    make(".motet-00000000000000ab-00112233445566aa.part");
+    make(".motet-00000000000000aa5-00112233445566aa.part");
+    make("motet-00000000000000aa-mine");
     make("w.npy");
     sweep_output(&s, test_path("w.npy"));
     sweep_output(&s, test_path("w.json"));
-    sweep_after(&s, DEAD, 0);
-    assert_false(is_there(".motet-4711-00112233445566aa.part"));
-    assert_false(is_there(".w.json.motet-4711-abcdef"));
-    assert_false(is_there(".motet-4711-0011.part"));
-    assert_true(is_there(".motet-4712-00112233445566aa.part"));
-    assert_true(is_there(".motet-47115-00112233445566aa.part"));
-    assert_true(is_there("motet-4711-mine"));
+    sweep_after(&s, 0);
+    assert_false(is_there(".motet-00000000000000aa-00112233445566aa.part"));
+    assert_false(is_there(".w.json.motet-00000000000000aa-abcdef"));
+    assert_false(is_there(".motet-00000000000000aa-0011.part"));
+    assert_true(is_there(".motet-00000000000000ab-00112233445566aa.part"));
+    assert_true(is_there(".motet-00000000000000aa5-00112233445566aa.part"));
+    assert_true(is_there("motet-00000000000000aa-mine"));
     assert_true(is_there("w.npy"));
     sweep_free(&s);
 }
@@ -79,11 +78,11 @@ static void what_it_had_put_in_place_is_removed(void **state)
         sweep_output(&s, folder);
         tell(&s, "ours.npy");
         tell(&s, "pages");
-        sweep_after(&s, DEAD, keeps);
+        sweep_after(&s, keeps);
         assert_int_equal(is_there("ours.npy"), keeps);
         assert_int_equal(is_there("pages"), keeps);
         assert_true(is_there("theirs.png"));
-        sweep_after(&s, OTHER, 0); /* what one told does not count for the next */
+        sweep_after(&s, 0); /* what one told does not count for the next */
         assert_int_equal(is_there("ours.npy"), keeps);
         remove(test_path("pages/page1.tif"));
         remove(test_path("pages"));
