@@ -215,9 +215,19 @@ static void skip_duplicates(rt_trial *list, int devices)
     }
 }
 
-static int64_t chunks_of(const calibration *k, int device)
+/* The best time counts, and with it how long each device was at its part. */
+static void take_times(calibration *k, rt_trial *t, double seconds, const rt_run_times *times)
 {
-    return atomic_load(&k->context->devices->set[device].chunks);
+    int64_t total = 0;
+    for (int i = 0; i < k->record.devices; i++) {
+        total += times->rows[i];
+        if (t->rows[i] && !times->rows[i]) t->skipped = "a device had no memory for its part";
+    }
+    if (t->skipped || !(seconds > 0) || (t->seconds > 0 && seconds >= t->seconds)) return;
+    t->seconds = seconds;
+    for (int i = 0; i < k->record.devices; i++)
+        t->pace[i] =
+            times->rows[i] ? times->seconds[i] * (double)total / (double)times->rows[i] : 0;
 }
 
 static motet_status run_once(calibration *k, rt_trial *t, int counts)
@@ -225,9 +235,8 @@ static motet_status run_once(calibration *k, rt_trial *t, int counts)
     motet_context *c = k->context;
     rt_weights w = {.count = k->record.devices};
     memcpy(w.weight, t->weight, sizeof w.weight);
-    const rt_run_options o = {.weights = &w, .weightings = 1};
-    int64_t before[RT_DEVICES];
-    for (int i = 0; i < k->record.devices; i++) before[i] = chunks_of(k, i);
+    rt_run_times times;
+    const rt_run_options o = {.weights = &w, .weightings = 1, .times = &times};
     reset_outputs(k);
     const int64_t start = clock_now(c);
     const motet_status st = rt_run_with(c, &k->op, &o);
@@ -241,11 +250,7 @@ static motet_status run_once(calibration *k, rt_trial *t, int counts)
     if (st == MOTET_OVER_BUDGET) t->skipped = does_not_fit;
     if (t->skipped) return MOTET_OK;
     TRY(st);
-    for (int i = 0; i < k->record.devices; i++)
-        if (t->rows[i] && chunks_of(k, i) == before[i])
-            t->skipped = "a device had no memory for its part";
-    if (counts && !t->skipped && seconds > 0 && (t->seconds <= 0 || seconds < t->seconds))
-        t->seconds = seconds;
+    if (counts) take_times(k, t, seconds, &times);
     return MOTET_OK;
 }
 
@@ -297,7 +302,7 @@ static motet_status throughput(calibration *k)
     for (int i = 0; i < k->devices; i++) {
         rt_calibrated *d = &r->device[k->index[i]];
         weight[i] = 1 / (d->alone > 0 ? d->alone : slowest);
-        d->pace = d->alone;
+        d->pace = alone[i].pace[k->index[i]];
     }
     rt_weights_scale(weight, k->devices);
     for (int i = 0; i < k->devices; i++) r->device[k->index[i]].throughput = weight[i];
@@ -360,6 +365,8 @@ static void apply(calibration *k)
     } else {
         rt_weights_scale(weight, r->devices);
     }
+    for (int i = 0; r->choice >= 0 && i < r->devices; i++)
+        if (r->trial[r->choice].pace[i] > 0) r->device[i].pace = r->trial[r->choice].pace[i];
     r->bounded = former[0] >= 0 && rt_weights_bound(weight, former, r->devices);
     for (int i = 0; i < r->devices; i++) r->device[i].weight = weight[i];
 }

@@ -48,7 +48,6 @@ static motet_status check(motet_context *c, rt_device *one, dev *fresh, motet_de
 static motet_status reopen(motet_context *c, rt_device *one, motet_device_info *info, dev **out)
 {
     dev *fresh;
-    rt_parts_drop(c, (int)(one - c->devices->set));
     if (!one->closed) {
         rt_pool_flush_device(c, one);
         one->table->close(one->device);

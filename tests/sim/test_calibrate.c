@@ -3,9 +3,13 @@
 #include "rt/calibrate.h"
 
 #include <math.h>
+#include <motet/journal.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "support/pipe.h"
+#include "support/ports.h"
 
 typedef struct world {
     motet_context *c;
@@ -160,6 +164,121 @@ static void the_ladder_finds_a_smaller_share(void **state)
     end(&w);
 }
 
+/* While the trials go on device 1 is thirty times slower, but not any more when the decision
+ * that it should idle is looked at again. */
+static motet_go slow_for_a_while(const motet_progress *progress, void *user)
+{
+    world *w = user;
+    if (strcmp(progress->phase, "calibrate") != 0) return MOTET_GO_ON;
+    const int slow = progress->done >= 8 && progress->done < 27;
+    sim_set_fault(w->c, 1, &(sim_fault){.slow_at_command = slow, .slow = 30});
+    return MOTET_GO_ON;
+}
+
+/* A device is left idle only if that is better when it is looked at once more. */
+static void a_disturbance_does_not_idle_a_device(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    for (int i = 0; i < 2; i++) w.config.device[i].items_per_second = 1e4; /* 0.58 s alone */
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    w.c->options.progress = slow_for_a_while;
+    w.c->options.progress_user = &w;
+    const rt_calibration r = calibrated(&w, NULL);
+    const double alone = r.device[r.reference].alone;
+    assert_true(r.trial[r.choice].seconds > 1.5 * alone); /* it was measured when it was slow */
+    assert_true(r.trial[r.choice].share > 0);
+    assert_true(r.device[0].weight > 0 && r.device[1].weight > 0);
+    end(&w);
+}
+
+/* Operations with every kind of port are calibrated. Sums begin with what is there in each trial:
+ * those that just fit in one run do not overflow. Who takes results hears nothing. */
+static void every_kind_of_port(void **state)
+{
+    (void)state;
+    for (int which = 0; which < PORTS_CASES; which++) {
+        world w;
+        config_init(&w);
+        begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+        ports_case p;
+        ports_case_make(w.c, which, 60, 12, &p);
+        if (which == PORTS_COUNT) {
+            int64_t *now = p.out->data, *then = p.expected;
+            assert_true(then[0] > now[0]);
+            now[0] += INT64_MAX - then[0];
+            then[0] = INT64_MAX;
+        }
+        char before[33], after[33];
+        assert_ok(w.c, motet_array_digest(p.out, before));
+        assert_ok(w.c, rt_calibrate(w.c, &p.op, NULL, NULL));
+        assert_ok(w.c, motet_array_digest(p.out, after));
+        assert_string_equal(after, before);
+        assert_true(p.sink.takes == 0 && p.sink.ends == 0);
+        assert_ok(w.c, rt_run(w.c, &p.op));
+        assert_true(ports_right(&p));
+        ports_case_free(&p);
+        end(&w);
+    }
+    ports_mistakes();
+}
+
+/* Finished chunks in a journal are not taken for measured ones, and none is added. */
+static void a_journal_is_left_alone(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    begin(&w, "sim:0,sim:1", PIPE_PROJECT);
+    motet_journal_options o;
+    motet_journal_options_init(&o);
+    o.file = memfd_create("journal", 0);
+    assert_true(o.file >= 0);
+    assert_ok(w.c, motet_context_journal(w.c, &o));
+    for (int i = 0; i < 2; i++) {
+        motet_journal_counts before, after;
+        motet_context_journal_counts(w.c, &before);
+        calibrated(&w, NULL);
+        motet_context_journal_counts(w.c, &after);
+        assert_int_equal(after.found, before.found);
+        assert_int_equal(after.kept, before.kept);
+        assert_int_equal(before.kept > 0, i > 0);
+        assert_ok(w.c, rt_run(w.c, &w.p.op)); /* this one is kept */
+        assert_ok(w.c, motet_array_digest(w.p.out, w.before));
+    }
+    end(&w);
+    close(o.file);
+}
+
+/* Trials take one copy of what is written, as a run does, and no more. */
+static void trials_take_what_runs_take(void **state)
+{
+    (void)state;
+    uint64_t peak[2], bytes = 0;
+    for (int calibrates = 0; calibrates < 2; calibrates++) {
+        world w;
+        config_init(&w);
+        begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+        pipe_case_free(&w.p);
+        pipe_case_make(w.c, PIPE_SMOOTH, 8000, 64, &w.p);
+        assert_ok(w.c, motet_array_digest(w.p.out, w.before));
+        const motet_calibrate_options quick = {sizeof quick, 0, 1, 1};
+        if (calibrates) calibrated(&w, &quick);
+        for (int device = 0; device < 2 && !calibrates; device++) {
+            const rt_weights alone = {.count = 2, .weight = {!device, device}};
+            const rt_run_options o = {.weights = &alone, .weightings = 1};
+            assert_ok(w.c, rt_run_with(w.c, &w.p.op, &o));
+        }
+        motet_memory memory;
+        motet_context_memory(w.c, &memory);
+        peak[calibrates] = memory.peak;
+        bytes = w.p.out->bytes;
+        end(&w);
+    }
+    assert_true(peak[1] < peak[0] + bytes / 8);
+}
+
 /* Trials give the same record again, and the same weights in an order of devices of any kind. */
 static void records_repeat(void **state)
 {
@@ -199,7 +318,7 @@ static void slow_runs_do_not_matter(void **state)
 {
     (void)state;
     int wrong = 0;
-    for (uint64_t seed = 0; seed < 40; seed++) {
+    for (uint64_t seed = 0; seed < 24; seed++) {
         world w;
         config_init(&w);
         w.config.seed = seed;
@@ -212,7 +331,7 @@ static void slow_runs_do_not_matter(void **state)
         assert_true(r.device[1].weight > 0);
         end(&w);
     }
-    assert_true(wrong <= 4);
+    assert_true(wrong <= 2);
 }
 
 /* Each operation of CT is calibrated by its own name, on data made up for it. */
@@ -629,6 +748,45 @@ static void the_largest_share_near_the_best_wins(void **state)
     assert_near(small[1], 1.75, 1e-9);
 }
 
+/* Runs as they were calibrated do not ask for more; when a device has become slower, they do after
+ * three of them. */
+static void runs_notice_drift(void **state)
+{
+    (void)state;
+    world w;
+    config_init(&w);
+    w.config.device[1].items_per_second = 5e5;
+    begin(&w, "sim:0,sim:1", PIPE_SMOOTH);
+    calibrated(&w, NULL);
+    rt_calibration r;
+    for (int i = 1; i <= 5; i++) {
+        seconds_of_a_run(&w);
+        assert_int_equal(rt_calibration_of(w.c, "toy.smooth", &r), 1);
+        assert_int_equal(r.runs, i);
+        assert_int_equal(r.far, 0);
+    }
+    sim_set_fault(w.c, 1, &(sim_fault){.slow_at_command = 1, .slow = 2});
+    for (int i = 1; i <= 4; i++) {
+        seconds_of_a_run(&w);
+        assert_int_equal(rt_calibration_of(w.c, "toy.smooth", &r), 1);
+        assert_int_equal(r.far, i);
+        assert_int_equal(r.drifted, i >= 3);
+    }
+    char *json;
+    assert_ok(w.c, motet_context_calibration(w.c, "toy.smooth", &json));
+    assert_non_null(strstr(json, "\"drifted\": true"));
+    motet_text_free(w.c, json);
+    pipe_case_free(&w.p);
+    pipe_case_make(w.c, PIPE_SMOOTH, ROWS, COLUMNS, &w.p);
+    assert_ok(w.c, motet_array_digest(w.p.out, w.before));
+    calibrated(&w, NULL);
+    for (int i = 1; i <= 4; i++) seconds_of_a_run(&w);
+    assert_int_equal(rt_calibration_of(w.c, "toy.smooth", &r), 1);
+    assert_int_equal(r.drifted || r.far, 0);
+    assert_near(r.device[0].weight / r.device[1].weight, 4, 0.1);
+    end(&w);
+}
+
 /* Times that leave the record by half, three runs in a row, ask for a calibration, once. */
 static void drift_asks_for_a_calibration(void **state)
 {
@@ -672,6 +830,10 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(weights_follow_speed),
                                        cmocka_unit_test(transfer_bound_work_stays_on_one_device),
                                        cmocka_unit_test(the_ladder_finds_a_smaller_share),
+                                       cmocka_unit_test(a_disturbance_does_not_idle_a_device),
+                                       cmocka_unit_test(every_kind_of_port),
+                                       cmocka_unit_test(a_journal_is_left_alone),
+                                       cmocka_unit_test(trials_take_what_runs_take),
                                        cmocka_unit_test(records_repeat),
                                        cmocka_unit_test(slow_runs_do_not_matter),
                                        cmocka_unit_test(operations_of_ct_are_calibrated),
@@ -688,6 +850,7 @@ int main(void)
                                        cmocka_unit_test(wrong_questions_are_refused),
                                        cmocka_unit_test(no_measured_time_is_an_error),
                                        cmocka_unit_test(the_largest_share_near_the_best_wins),
+                                       cmocka_unit_test(runs_notice_drift),
                                        cmocka_unit_test(drift_asks_for_a_calibration)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

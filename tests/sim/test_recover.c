@@ -307,6 +307,36 @@ static void a_device_in_use_is_not_closed(void **state)
     world_end(&w);
 }
 
+/* What resided on a device is gone with it, and nothing of it is held when it is back. */
+static void what_resided_there_is_gone(void **state)
+{
+    (void)state;
+    for (int owner = 0; owner < 2; owner++) {
+        world w;
+        world_make(&w, 1, "sim:0,sim:1");
+        pipe_case p;
+        pipe_case_make(w.c, PIPE_UPDATE, 40, 13, &p);
+        motet_array *resident = owner ? p.out : p.in;
+        assert_ok(w.c, rt_array_reside(resident, RT_RESIDE_SHARDED));
+        assert_ok(w.c, rt_run_with(w.c, &p.op, &small));
+        sim_counts counts;
+        sim_count(w.c, 1, &counts);
+        assert_true(counts.used > 0);
+        rt_device_lose(w.c, &w.c->devices->set[1], "the test says so");
+        sim_clock_pass(&w.clock, 30);
+        assert_int_equal(rt_recover(w.c), 2);
+        sim_count(w.c, 1, &counts);
+        assert_int_equal(counts.used, 0);
+        assert_null(w.c->devices->set[1].kept);
+        assert_int_equal(atomic_load(&w.c->devices->set[1].held), 0);
+        assert_int_equal(atomic_load(&w.c->devices->set[1].taken), 0);
+        assert_int_equal(motet_array_fetch(resident), owner ? MOTET_DEVICE_LOST : MOTET_OK);
+        pipe_case_free(&p);
+        assert_clean(w.c);
+        world_end(&w);
+    }
+}
+
 /* A run that has let a lost device go does not keep it from coming back before the run ends. */
 typedef struct in_run {
     world *w;
@@ -558,6 +588,7 @@ int main(void)
                                        cmocka_unit_test(a_wrong_device_is_never_used),
                                        cmocka_unit_test(a_failing_device_is_left_alone_mostly),
                                        cmocka_unit_test(a_device_in_use_is_not_closed),
+                                       cmocka_unit_test(what_resided_there_is_gone),
                                        cmocka_unit_test(it_comes_back_while_a_run_goes_on),
                                        cmocka_unit_test(others_go_on_during_an_attempt),
                                        cmocka_unit_test(an_attempt_without_memory),

@@ -46,7 +46,7 @@ static inline int64_t sim_clock_now(void *user)
 static inline void sim_clock_use(motet_context *c, sim_clock *clock)
 {
     clock->context = c;
-    atomic_init(&clock->ahead, 0);
+    atomic_init(&clock->ahead, 5000000000000); /* not the 0 that memory may hold by itself */
     c->options.clock = (motet_clock){sim_clock_now, clock};
 }
 
