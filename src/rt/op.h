@@ -47,7 +47,7 @@ typedef struct rt_source {
 
 typedef struct rt_sink {
     /* Takes the part, which lies without gaps; they come in ascending order of the box (axis 0
-     * slowest), each exactly once. */
+     * slowest), each exactly once; empty ones do not come. */
     motet_status (*take)(const rt_view *part, void *user);
     /* Once, after the last part or whatever ended the run; NULL: nobody is told. */
     void (*end)(motet_status status, void *user);

@@ -155,6 +155,7 @@ static motet_status add(motet_context *c, const rt_op *op, const rt_port *p, int
 motet_status pipe_scatter(motet_context *c, const rt_op *op, const rt_port *p, void *array,
                           const pipe_box *box, void *packed)
 {
+    if (!pipe_box_elements(p, box)) return MOTET_OK;
     if (p->sink) {
         const rt_view part = pipe_view(p, packed, box, box);
         return p->sink->take(&part, p->sink->user);

@@ -39,6 +39,7 @@ static void run_and_check(motet_context *c, const ports_case *p, const rt_run_op
         if (number < 0) continue;
         sim_counts counts;
         motet_context_trim(c);
+        motet_context_trim(c);
         sim_count(c, number, &counts);
         assert_int_equal(counts.used, 0);
         assert_true(counts.used_peak <= (uint64_t)plan.share[i].peak_bytes);

@@ -16,7 +16,8 @@ enum {
     PORTS_SOURCE,
     /* out[i][j] = with[0][i] (x[0][j] y[0]) + ..: x, streamed, is made into float64 x[k][j] y[j] */
     PORTS_MADE,
-    PORTS_SINK, /* out[i][j] = 2 in[i][j] goes to a sink; also[i] = in[i][0] into an array */
+    PORTS_SINK,      /* out[i][j] = 2 in[i][j] goes to a sink; also[i] = in[i][0] into an array */
+    PORTS_ROWS_SINK, /* the same as PORTS_ROWS, to a sink */
     PORTS_CASES
 };
 
