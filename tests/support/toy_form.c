@@ -7,6 +7,7 @@
 #include "support/ports.h"
 #include "support/toy_cover.h"
 #include "support/toy_rows.h"
+#include "support/toy_solver.h"
 
 #include "support/pipe.h"
 
@@ -22,6 +23,7 @@ struct toy_form {
     motet_array *wanted;
     rt_rows *result; /* NULL: not yet */
     motet_array *gain, *sums, *histogram;
+    toy_solver solver;
 
     motet_array bare; /* sizes of what goes to a sink */
     rt_sink sink;
@@ -207,6 +209,28 @@ static void digest_cover(const toy_form *f, int item, char digest[DIGEST])
     assert_ok(f->context, motet_array_digest(f->sums, digest));
 }
 
+/* A solver. */
+
+enum { STEPS = 4 };
+
+static void make_solve(toy_form *f)
+{
+    toy_solver_make(f->context, f->rows, f->columns, 7, 1, &f->solver);
+}
+
+static motet_status run_solve(toy_form *f, const rt_run_options *o)
+{
+    f->solver.options = o;
+    const rt_loop loop = toy_solver_loop(&f->solver, STEPS, NULL);
+    return rt_loop_run(f->context, &loop, NULL);
+}
+
+static void digest_solve(const toy_form *f, int item, char digest[DIGEST])
+{
+    (void)item;
+    assert_ok(f->context, motet_array_digest(f->solver.x, digest));
+}
+
 /* All of them. */
 
 typedef struct kind {
@@ -230,6 +254,7 @@ static const kind kinds[TOY_FORMS] = {
     [TOY_EMIT] = {"emit", make_emit, run_emit, digest_result, 1},
     [TOY_WALK] = {"walk", make_walk, run_walk, digest_result, 1},
     [TOY_COVER] = {"cover", make_cover, run_cover, digest_cover, 1},
+    [TOY_SOLVE] = {"solve", make_solve, run_solve, digest_solve, 1},
     [TOY_BATCH] = {"batch", make_batch, run_batch, digest_map, ITEMS},
 };
 
@@ -255,6 +280,7 @@ void toy_form_free(toy_form *f)
 {
     for (int i = 0; i < ITEMS; i++) pipe_case_free(&f->map[i]);
     if (f->ports.out) ports_case_free(&f->ports);
+    if (f->solver.x) toy_solver_free(&f->solver);
     motet_array_free(f->wanted);
     rt_rows_free(f->result);
     motet_array_free(f->gain);
@@ -288,7 +314,8 @@ const char *toy_form_wrong(const toy_form *f, motet_status status)
     if (f->disorder) return "something came out of order";
     if (f->which == TOY_SINK && f->ends > 1) return "the end was told twice";
     if (f->which == TOY_SINK && f->ends && f->end != status) return "another end was told";
-    if (f->which == TOY_SINK && status != MOTET_OK) return NULL; /* it saw what was finished */
+    if (f->which == TOY_SINK && status != MOTET_OK) return NULL;  /* it saw what was finished */
+    if (f->which == TOY_SOLVE && status != MOTET_OK) return NULL; /* its state is undefined */
     if (f->which == TOY_SINK && (!f->ends || f->taken_elements != f->rows * f->columns))
         return "the sink did not get all";
     if (f->which == TOY_BATCH && f->told && f->told != ITEMS) return "not all items were reported";

@@ -20,6 +20,7 @@ typedef enum toy_which {
     TOY_WALK,    /* ragged within a capacity, and exchange, for some steps */
     TOY_COVER,   /* exact sums */
     TOY_BATCH,   /* three maps, one after the other */
+    TOY_SOLVE,   /* steps of a solver whose state stays on the devices */
     TOY_FORMS
 } toy_which;
 

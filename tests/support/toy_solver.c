@@ -108,6 +108,7 @@ static motet_status apply(const toy_solver *s, const k_kernel *kernel, float fac
                                {.name = "out", .array = out, .access = access}},
                       .enqueue = enqueue,
                       .user = &k};
+    if (s->options) return rt_run_with(s->context, &op, s->options);
     const rt_cut cut = {{s->cut}, 0};
     return rt_run_cut(s->context, &op, &cut);
 }

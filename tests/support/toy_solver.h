@@ -10,11 +10,12 @@
 
 typedef struct toy_solver {
     motet_context *context;
-    motet_array *x, *r, *p, *q; /* float32 [rows][columns] */
-    motet_array *sums;          /* float64, one for each row */
-    double rho;                 /* the square of the residual's norm */
-    double enough;              /* when rho is this, it is done */
-    int64_t cut;                /* rows of a chunk; 0: chosen */
+    motet_array *x, *r, *p, *q;    /* float32 [rows][columns] */
+    motet_array *sums;             /* float64, one for each row */
+    double rho;                    /* the square of the residual's norm */
+    double enough;                 /* when rho is this, it is done */
+    int64_t cut;                   /* rows of a chunk; 0: chosen */
+    const rt_run_options *options; /* in place of it; NULL: none */
     /* Called after each step, before it counts; NULL: none. */
     motet_status (*after)(int64_t k, struct toy_solver *solver);
     void *user;
