@@ -33,7 +33,8 @@ enum {
     SEED_LACKS = 4, /* memory, of a device or the host */
     SEED_REFUSES = 8,
     SEED_CANCELS = 16,
-    SEED_BOUNDS = 32
+    SEED_BOUNDS = 32,
+    SEED_CORRUPTS = 64
 };
 
 typedef struct seed_world {
@@ -49,6 +50,7 @@ typedef struct seed_world {
     int64_t budget[RT_DEVICES];
     int64_t reads, cancel_at; /* of the clock */
     int64_t failing;          /* that allocation of the host */
+    double verify;            /* the part of the chunks that is computed twice */
     uint64_t host;            /* bytes that runs may take there; 0: no bound */
     int threads;
     toy_which which[SEED_THREADS]; /* of each thread */
@@ -201,6 +203,31 @@ static inline void seed_options(seed_world *w)
     w->journal = seed_one_in(w, 5) ? memfd_create("journal", 0) : -1;
 }
 
+static inline void seed_choose(seed_world *w)
+{
+    for (int i = 0; i < w->threads; i++) {
+        w->which[i] = (toy_which)seed_below(w, TOY_FORMS);
+        w->size[i] = (int)seed_below(w, TOY_SIZES);
+    }
+}
+
+/* Where every chunk is verified, a device may compute wrongly, once, and it will be seen. */
+static inline void seed_verify(seed_world *w)
+{
+    if (!seed_one_in(w, 5)) return;
+    w->verify = seed_one_in(w, 2) ? 1 : test_uniform(&w->random, 0, 1);
+    if (w->verify < 1 || w->devices == 1 || w->threads > 1 || (w->reasons & SEED_BOUNDS)) return;
+    w->reasons = SEED_CORRUPTS | (w->reasons & (SEED_CANCELS | SEED_LACKS));
+    int wrong = -1;
+    for (int i = 0; i < w->devices; i++) {
+        if (w->number[i] < 0) continue;
+        memset(&w->config.device[w->number[i]].fault, 0, sizeof(sim_fault));
+        wrong = w->number[i];
+    }
+    w->config.device[wrong].fault.corrupt_at_command = seed_some(w, 5);
+    w->which[0] = (toy_which)seed_below(w, TOY_SUMS); /* whose kernels stand wrong inputs */
+}
+
 static inline unsigned seed_reason_for(motet_status st)
 {
     switch (st) {
@@ -211,6 +238,7 @@ static inline unsigned seed_reason_for(motet_status st)
     case MOTET_OVER_BUDGET: return SEED_BOUNDS | SEED_LACKS;
     case MOTET_DEVICE_ERROR: return SEED_REFUSES;
     case MOTET_CANCELLED: return SEED_CANCELS;
+    case MOTET_CHECK_FAILED: return SEED_CORRUPTS;
     default: return 0;
     }
 }
@@ -243,7 +271,8 @@ static inline void seed_verdict(const seed_run *r)
     seed_check(w, ok || (seed_reason_for(r->status) & w->reasons),
                "%s answers %s (%s), for which there is no reason", toy_form_name(r->which),
                motet_status_name(r->status), error.message);
-    const unsigned fatal = w->reasons & (SEED_CANCELS | SEED_REFUSES | SEED_LACKS | SEED_BOUNDS);
+    const unsigned fatal =
+        w->reasons & (SEED_CORRUPTS | SEED_CANCELS | SEED_REFUSES | SEED_LACKS | SEED_BOUNDS);
     seed_check(w, ok || fatal || !w->safe, "%s answers %s (%s), and a device is left",
                toy_form_name(r->which), motet_status_name(r->status), error.message);
     seed_check(w, w->findings == 0, "%lld findings, the first: %s", (long long)w->findings,
@@ -278,14 +307,6 @@ static inline void seed_attempt(seed_world *w)
     toy_mistakes(); /* a kernel that is cut short by a loss sees memory that is gone */
 }
 
-static inline void seed_choose(seed_world *w)
-{
-    for (int i = 0; i < w->threads; i++) {
-        w->which[i] = (toy_which)seed_below(w, TOY_FORMS);
-        w->size[i] = (int)seed_below(w, TOY_SIZES);
-    }
-}
-
 /* What is written from now on is found when it is opened again. */
 static inline void seed_journal(seed_world *w)
 {
@@ -309,16 +330,18 @@ static inline uint64_t seed_try(uint64_t seed, int *repeats)
     seed_world world = {.seed = seed, .random = seed * 0x9e3779b97f4a7c15u + 1}, *w = &world;
     seed_devices(w);
     seed_options(w);
+    seed_choose(w);
+    seed_verify(w);
     motet_context *c = test_context_failing(0, 0);
     assert_non_null(c);
     c->options.clock = (motet_clock){seed_now, w};
     const motet_status st = sim_use(c, &w->config, w->names);
     seed_check(w, st == MOTET_OK, "the devices do not open: %s", motet_status_name(st));
+    c->options.verify_fraction = w->verify;
     c->options.unpipelined = seed_one_in(w, 6);
     c->options.chunks_per_device = seed_one_in(w, 4) ? 2 + (int64_t)seed_below(w, 9) : 0;
     w->reads = 0;
     w->context = c;
-    seed_choose(w);
     if (w->journal >= 0) seed_journal(w);
     seed_attempt(w);
     motet_journal_counts first, second;
