@@ -80,7 +80,7 @@ static motet_status plan_alone(pipeline *p, pipe_device *d)
     rt_plan_options options = *job->options;
     options.weightings = 0;
     options.from_home = 1; /* parts that stay here are those of the share */
-    rt_resident_leave(job->resident, d->on->device->index);
+    TRY(rt_resident_home(job->resident, d->on->device->index));
     rt_pool_flush_device(job->context, d->on); /* else it would hold the share's memory as well */
     if (!options.chunks_per_device) options.chunks_per_device = 4 * p->count;
     if (options.host_memory) {

@@ -239,7 +239,7 @@ size_t rt_resident_fill(const rt_resident *r, int device)
     return (bytes + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
 }
 
-void rt_resident_leave(rt_resident *r, int device)
+static void leave(rt_resident *r, int device)
 {
     for (int i = 0; r && i < RT_PORTS; i++) {
         rt_use *use = &r->use[device][i];
@@ -255,14 +255,19 @@ motet_status rt_resident_lost(rt_resident *r, int device, motet_status status)
     int writes = 0; /* results that stay here */
     for (int i = 0; i < RT_PORTS; i++)
         writes |= r->use[device][i].part && r->op->port[i].access != RT_READ;
-    rt_resident_leave(r, device);
-    if (writes) {
-        motet_error error;
-        motet_context_error(r->context, &error);
-        const int lost = status == MOTET_DEVICE_LOST || status == MOTET_DEVICE_HUNG;
-        return fail(r->context, lost ? MOTET_DEVICE_LOST : status, "%s: results stay on %s: %s",
-                    r->op->name, r->context->devices->set[device].info.name, error.message);
-    }
+    leave(r, device);
+    if (!writes) return MOTET_OK;
+    motet_error error;
+    motet_context_error(r->context, &error);
+    const int lost = status == MOTET_DEVICE_LOST || status == MOTET_DEVICE_HUNG;
+    return fail(r->context, lost ? MOTET_DEVICE_LOST : status, "%s: results stay on %s: %s",
+                r->op->name, r->context->devices->set[device].info.name, error.message);
+}
+
+motet_status rt_resident_home(rt_resident *r, int device)
+{
+    if (!r) return MOTET_OK;
+    leave(r, device);
     for (int i = 0; i < RT_PORTS; i++)
         if (reads(&r->op->port[i])) {
             const pipe_box whole = pipe_box_whole(r->op->port[i].array);
@@ -341,6 +346,6 @@ void rt_resident_commit(rt_resident *r, void *const private[RT_PORTS])
 void rt_resident_end(rt_resident *r)
 {
     if (!r) return;
-    for (int d = 0; d < RT_DEVICES; d++) rt_resident_leave(r, d);
+    for (int d = 0; d < RT_DEVICES; d++) leave(r, d);
     mem_free(r->context, r);
 }

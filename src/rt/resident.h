@@ -41,11 +41,12 @@ motet_status rt_resident_begin(motet_context *context, const rt_op *op, const rt
 motet_status rt_resident_take(rt_resident *r, int device, int64_t limit);
 /* Bytes that have to be sent for them, rounded up to RT_ALIGN. */
 size_t rt_resident_fill(const rt_resident *r, int device);
-/* The device, idle, uses no parts in this run any more: its next plan is one `from_home`. */
-void rt_resident_leave(rt_resident *r, int device);
 /* A device went out of the run, with this status and a reason in the record. Answers the status
- * that ends the run, if it cannot go on without the device; else all that is read is at home. */
+ * that ends the run, if results of it stay there. */
 motet_status rt_resident_lost(rt_resident *r, int device, motet_status status);
+/* The device, idle, uses no parts in this run any more: its next plan is one `from_home`, where all
+ * that is read is when this returns. Waits. DEVICE_LOST: an array is broken. */
+motet_status rt_resident_home(rt_resident *r, int device);
 /* What was written is the arrays' from now on, and what a host computed of it, in `private` (NULL:
  * in place), is at home. */
 void rt_resident_commit(rt_resident *r, void *const private[RT_PORTS]);
