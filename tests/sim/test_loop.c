@@ -193,6 +193,16 @@ static void snapshots_are_within_the_bound(void **state)
 
 /* The checkpoint. */
 
+/* Each reading of the clock is a microsecond later, so that what is due does not depend on how fast
+ * the machine is. */
+static int64_t count_up(void *user) { return *(int64_t *)user += 1000; }
+
+static void use_counted_time(motet_context *c)
+{
+    static int64_t now;
+    c->options.clock = (motet_clock){count_up, &now};
+}
+
 static const char *folder_of(const char *name) { return test_path(name); }
 
 static const char *file_of(const char *folder)
@@ -218,6 +228,7 @@ static motet_status stop_at(int64_t k, toy_solver *s)
 static motet_status solve_stopped(motet_context *c, int64_t step, const char *folder)
 {
     toy_solver s;
+    use_counted_time(c);
     toy_solver_make(c, ROWS, COLUMNS, 7, 1, &s);
     s.after = stop_at;
     s.user = &step;
@@ -303,6 +314,7 @@ static void a_killed_solver_goes_on(void **state)
         motet_context *c = sim_context(NULL, "sim:0,sim:1");
         toy_solver s;
         int64_t step = 17;
+        use_counted_time(c);
         toy_solver_make(c, ROWS, COLUMNS, 7, 1, &s);
         s.after = die_at;
         s.user = &step;
@@ -406,6 +418,7 @@ static void a_full_disk_stops_nobody(void **state)
     c->options.log = hear;
     *warned = 0;
     toy_solver s;
+    use_counted_time(c);
     toy_solver_make(c, ROWS, COLUMNS, 7, 0, &s);
     s.after = block_at;
     s.user = (void *)(uintptr_t)folder;
