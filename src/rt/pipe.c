@@ -89,8 +89,17 @@ static motet_status plan_alone(pipeline *p, pipe_device *d)
     }
     rt_plan plan;
     rt_plan_device device = job->devices[d - p->device];
-    TRY(rt_hold_plan(job->context, &op, &device, &job->index[d - p->device], 1, &options, &plan,
-                     job->hold));
+    const int *index = &job->index[d - p->device];
+    const rt_cut asked = options.cut;
+    pipe_work_again_rows(p, options.cut.rows);
+    motet_status st =
+        rt_hold_plan(job->context, &op, &device, index, 1, &options, &plan, job->hold);
+    if (st == MOTET_OVER_BUDGET && memcmp(&asked, &options.cut, sizeof asked)) {
+        options.cut = asked;
+        device = job->devices[d - p->device];
+        st = rt_hold_plan(job->context, &op, &device, index, 1, &options, &plan, job->hold);
+    }
+    TRY(st);
     p->held = 0;
     d->share = plan.share[0];
     rt_plan_record_more(job->context, d->device->index, d->share.peak_bytes);
@@ -286,10 +295,13 @@ motet_status pipe_step(pipeline *p, int *moved)
 /* Results that are in an array on the host can be compared with others. */
 static int can_verify(const pipe_job *job)
 {
+    int ragged = 0;
+    for (int i = 0; i < RT_PORTS; i++) ragged |= job->op->port[i].array && job->op->port[i].offset;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &job->op->port[i];
         if (!p->array || p->access == RT_READ) continue;
-        if (p->access == RT_ADD || p->sink || p->array->residence) return 0;
+        if (p->sink || p->array->residence) return 0;
+        if (p->access == RT_ADD && ragged) return 0; /* no other windows than those of the share */
         if (p->access == RT_UPDATE && job->data[i] == p->array->data) return 0; /* it is gone */
     }
     return 1;
@@ -306,6 +318,8 @@ motet_status pipe_begin(pipe_job *job, pipeline **out)
     p->count = plan->devices;
     p->ordered = rt_op_ordered(job->op);
     p->verify = can_verify(job) ? job->verify : 0;
+    for (int i = 0; i < RT_PORTS; i++)
+        p->adds |= job->op->port[i].array && job->op->port[i].access == RT_ADD;
     p->name = digest_bytes(job->op->name, strlen(job->op->name)).low;
     p->again = (pipe_list){.context = c, .name = job->op->name};
     p->left = (pipe_list){.context = c, .name = job->op->name};

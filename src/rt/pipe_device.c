@@ -74,33 +74,6 @@ static motet_status gather(pipe_device *d, int port, const pipe_box *box, int ag
     return st;
 }
 
-static motet_status take_out(pipe_device *d, int port, const pipe_box *box, char *from)
-{
-    const rt_port *p = &d->job->op->port[port];
-    d->device->table->host_access(d->device, from, pipe_box_bytes(p, box), p->limbs > 0);
-    const motet_status st =
-        pipe_scatter(d->job->context, d->job->op, p, d->job->data[port], box, from);
-    if (st != MOTET_OK) d->job->refused = 1;
-    return st;
-}
-
-/* What was computed once more has the same bits, or one of two devices computes wrongly. */
-static motet_status compare(pipe_device *d, const pipe_task *task, int port, const pipe_box *box,
-                            const char *from)
-{
-    const rt_port *p = &d->job->op->port[port];
-    d->device->table->host_access(d->device, from, pipe_box_bytes(p, box), 0);
-    const int64_t at = pipe_differs(p, d->job->data[port], box, from);
-    if (at < 0) return MOTET_OK;
-    char where[PIPE_PLACE];
-    pipe_place(p, at, where);
-    return fail(d->job->context, MOTET_CHECK_FAILED,
-                "%s: %s and %s gave other bits for element (%s) of %s, in rows %lld to %lld",
-                d->job->op->name, d->job->devices[task->by - 1].name, d->on->info.name, where,
-                p->name, (long long)task->first[0],
-                (long long)(task->first[0] + task->count[0] - 1));
-}
-
 /* Fixed ports, and what is missing of those that stay on the device. */
 
 /* The next piece of such a port. */
@@ -216,12 +189,6 @@ static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_ki
     return MOTET_OK;
 }
 
-static int comes_down(const pipe_device *d, int port)
-{
-    const rt_port *p = &d->job->op->port[port];
-    return p->array && p->access != RT_READ && d->buffered[port] && d->kind[port] != RT_RESIDENT;
-}
-
 /* Results of the chunk begun last go down. */
 static motet_status receive(pipe_device *d, const rt_chunk *chunk, int slot)
 {
@@ -232,7 +199,7 @@ static motet_status receive(pipe_device *d, const rt_chunk *chunk, int slot)
     if (keeps(d, PIPE_NO_RESULT)) TRY(t->stream_wait(d->stream[PIPE_DOWN], s->run));
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &d->job->op->port[i];
-        if (!comes_down(d, i)) continue;
+        if (!pipe_comes_down(d, i)) continue;
         const pipe_box box = pipe_box_of(d->job->op, p, chunk);
         const size_t bytes = pipe_box_bytes(p, &box);
         TRY(t->copy(d->stream[PIPE_DOWN], pipe_host_side(d, i, slot, 0), pipe_arena(d, i, slot, 0),
@@ -313,13 +280,7 @@ static motet_status retire(pipe_device *d, int *moved)
         return MOTET_OK;
     }
     const rt_chunk chunk = chunk_of(d, &s->task);
-    for (int i = 0; i < RT_PORTS; i++) {
-        const rt_port *p = &d->job->op->port[i];
-        if (!comes_down(d, i)) continue;
-        const pipe_box box = pipe_box_of(d->job->op, p, &chunk);
-        char *from = pipe_host_side(d, i, slot, 0);
-        TRY(s->task.by ? compare(d, &s->task, i, &box, from) : take_out(d, i, &box, from));
-    }
+    TRY(pipe_take_results(d, &chunk, &s->task, slot));
     const int64_t from = s->began > d->since ? s->began : d->since;
     progressed(d, moved);
     if (d->since - from > d->longest) d->longest = d->since - from;

@@ -52,6 +52,7 @@ typedef struct pipe_device {
     int weightless;
     int apart;        /* what is written lies in the arena, so that it can be compared */
     int64_t verified; /* of those published: computed once more */
+    digest sums;      /* of the chunk that was retired last, see pipe_task */
     int64_t refused;  /* the count of changes when its memory did not suffice for any part */
 
     rt_kept *kept; /* the arena and the staging memory */
@@ -100,6 +101,12 @@ static inline dev_stream *pipe_compute_stream(const pipe_device *d)
 }
 /* Puts the kernels of the chunk begun last on its stream, for the block that lies in `place`. */
 motet_status pipe_compute(pipe_device *d, rt_chunk *chunk, int slot, int place);
+
+/* 1 if the port is written and its part lies where the host takes it out. */
+int pipe_comes_down(const pipe_device *d, int port);
+/* Takes the results of a finished chunk out of its slot, or compares them. CHECK_FAILED. */
+motet_status pipe_take_results(pipe_device *d, const rt_chunk *chunk, const pipe_task *task,
+                               int slot);
 
 /* Memory, streams, events for the share. NO_MEMORY: not even for one chunk at a time. */
 motet_status pipe_device_begin(pipe_device *d);

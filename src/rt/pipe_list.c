@@ -68,6 +68,8 @@ motet_status pipe_list_take(pipe_list *l, const int64_t rows[RT_AXES], pipe_task
     return MOTET_OK;
 }
 
+void pipe_list_take_whole(pipe_list *l, pipe_task *task) { *task = l->task[--l->count]; }
+
 /* What of `from` lies outside of the box: below it along axis 0, above it, then the same along the
  * other axes of what is level with it. */
 static motet_status add_outside(pipe_list *l, pipe_task from, const pipe_task *box)

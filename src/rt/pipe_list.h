@@ -3,12 +3,14 @@
 #ifndef MOTET_RT_PIPE_LIST_H
 #define MOTET_RT_PIPE_LIST_H
 
+#include "kern/digest.h"
 #include "rt/op.h"
 
 typedef struct pipe_task { /* a part of the operation's box */
     int64_t first[RT_AXES], count[RT_AXES];
     int by; /* 0: to be computed; else computed once more and compared, as device `by` - 1 of the
-               plan computed it first */
+               plan computed it first, */
+    digest sums; /* with these sums, where the operation adds */
 } pipe_task;
 
 typedef struct pipe_list {
@@ -28,6 +30,8 @@ void pipe_list_prefer(pipe_list *list, int64_t number);
 /* The first piece of at most so many rows along each axis, which crosses no multiple of them; the
  * list is not empty. */
 motet_status pipe_list_take(pipe_list *list, const int64_t rows[RT_AXES], pipe_task *piece);
+/* The first one, uncut. */
+void pipe_list_take_whole(pipe_list *list, pipe_task *task);
 /* What lies in the box is done. NO_MEMORY: the list is as it was. */
 motet_status pipe_list_remove(pipe_list *list, const pipe_task *box);
 void pipe_list_free(pipe_list *list);

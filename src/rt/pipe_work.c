@@ -70,6 +70,13 @@ motet_status pipe_work_return(pipeline *p, const pipe_task *task)
     return pipe_list_add(task->by ? &p->again : &p->left, task);
 }
 
+void pipe_work_again_rows(const pipeline *p, int64_t rows[RT_AXES])
+{
+    for (int64_t k = 0; p->adds && k < p->again.count; k++)
+        for (int i = 0; i < p->job->op->axes; i++)
+            if (rows[i] < p->again.task[k].count[i]) rows[i] = p->again.task[k].count[i];
+}
+
 static int picked(const pipeline *p, const pipe_task *task)
 {
     if (p->verify <= 0) return 0;
@@ -95,6 +102,7 @@ motet_status pipe_work_done(pipeline *p, const pipe_device *d, const pipe_task *
     }
     pipe_task again = *task;
     again.by = (int)(d - p->device) + 1;
+    again.sums = d->sums;
     return pipe_list_add(&p->again, &again);
 }
 
@@ -137,6 +145,22 @@ int pipe_work_for(const pipeline *p, const pipe_device *d)
     return has_a_say(p, d) && (p->left.count || again_for(p, d) >= 0);
 }
 
+/* Sums are compared by whole chunks; those that do not fit the device are left as they are. */
+static motet_status next_again(pipeline *p, const pipe_device *d, pipe_task *task, int *got)
+{
+    for (int64_t k; !*got && (k = again_for(p, d)) >= 0;) {
+        *got = 1;
+        pipe_list_prefer(&p->again, k);
+        if (!p->adds) return pipe_list_take(&p->again, d->share.cut.rows, task);
+        pipe_list_take_whole(&p->again, task);
+        for (int i = 0; i < RT_AXES; i++) *got &= task->count[i] <= d->share.cut.rows[i];
+        if (!*got)
+            log_warning(p->job->context, "device", "%s: not all chunks fit %s, to be verified",
+                        p->job->op->name, d->on->info.name);
+    }
+    return MOTET_OK;
+}
+
 motet_status pipe_work_next(pipe_device *d, pipe_task *task, int *got)
 {
     pipeline *p = d->pipe;
@@ -154,12 +178,7 @@ motet_status pipe_work_next(pipe_device *d, pipe_task *task, int *got)
         TRY(pipe_list_take(&p->left, d->share.cut.rows, task));
         *got = !is_known(p, task);
     }
-    const int64_t again = d->listed && !*got && !p->left.count ? again_for(p, d) : -1;
-    if (again >= 0) {
-        *got = 1;
-        pipe_list_prefer(&p->again, again);
-        TRY(pipe_list_take(&p->again, d->share.cut.rows, task));
-    }
+    if (d->listed && !*got && !p->left.count) TRY(next_again(p, d, task, got));
     if (*got && rt_turn_over(&turn->turn, number)) turn->over[number] = turn->ending = 1;
     return MOTET_OK;
 }

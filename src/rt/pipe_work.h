@@ -13,6 +13,7 @@ struct pipeline {
     int ordered;           /* chunks leave in ascending order */
     double verify;         /* so many of the chunks are computed once more */
     uint64_t name;         /* digest of the operation's */
+    int adds;              /* it has sums, which are compared by whole chunks */
     int64_t changes;       /* how often a device gave memory back */
     motet_status failure;  /* why a device went out */
     char reason[200];
@@ -31,6 +32,8 @@ motet_status pipe_work_return(pipeline *p, const pipe_task *task);
  * box and the fraction alone. */
 motet_status pipe_work_done(pipeline *p, const pipe_device *d, const pipe_task *task);
 
+/* The largest of the sums that wait to be computed once more. */
+void pipe_work_again_rows(const pipeline *p, int64_t rows[RT_AXES]);
 /* There is something that it may take, once it is set up for that. */
 int pipe_work_for(const pipeline *p, const pipe_device *d);
 pipe_task_fn pipe_work_next;

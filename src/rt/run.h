@@ -17,8 +17,11 @@ typedef struct rt_run_options {
     int weightings;
     const int64_t *budget; /* bytes of each device of the context; NULL: none */
     int64_t shard_rows;    /* in place of the operation's; 0: the operation's */
-    double verify; /* the part of the chunks that another device computes once more, 0 to 1; 0: as
-                      the context's options say. CHECK_FAILED: it gave other bits */
+    /* The part of the chunks that another device computes once more (the same, where it is alone),
+     * 0 to 1; 0: as the context's options say. CHECK_FAILED: it gave other bits. What is written is
+     * compared byte for byte, what is added by a digest; results for sinks, of arrays that stay on
+     * devices, and updates without a private copy are not. */
+    double verify;
     rt_run_times *times; /* filled when the run is done; NULL: nobody asks */
     pipe_test test;
 } rt_run_options;

@@ -73,13 +73,13 @@ static void done(logged *t, const char *expected)
     toy_mistakes();
 }
 
-static void expected_digest(char digest[33])
+static void expected_digest(char expected[33])
 {
     motet_context *c = test_context();
     logged t;
     make(c, &t);
     assert_ok(c, rt_run(c, &t.op));
-    assert_ok(c, motet_array_digest(t.made.out, digest));
+    assert_ok(c, motet_array_digest(t.made.out, expected));
     pipe_case_free(&t.made);
     motet_context_free(c);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "support/pipe.h"
+#include "support/ports.h"
 
 #include "rt/pipe_inside.h"
 #include "rt/plan_record.h"
@@ -235,11 +236,104 @@ static void a_device_without_weight_does_not_verify(void **state)
     motet_context_free(c);
 }
 
+static const char *const port_sets[] = {"cpu", "sim:0", "sim:1,sim:0", "cpu,sim:0,sim:5"};
+
+/* Whatever ports are: what is right passes; results for a sink are not kept, so not compared. */
+static void every_kind_of_port_passes(void **state)
+{
+    (void)state;
+    for (int which = 0; which < PORTS_CASES; which++)
+        for (int set = 0; set < 4; set++)
+            for (int64_t rows = 0; rows < 12; rows += 3) {
+                motet_context *c = context_for((uint64_t)rows, port_sets[set]);
+                ports_case p;
+                ports_case_make(c, which, ROWS, COLUMNS, &p);
+                const rt_run_options o = {.verify = 1, .cut = {{rows}, 0}};
+                assert_ok(c, rt_run_with(c, &p.op, &o));
+                assert_true(ports_right(&p));
+                assert_int_equal(verified(c) > 0, !rt_op_ordered(&p.op));
+                assert_int_equal(ports_mistakes(), 0);
+                assert_nothing_held(c);
+                ports_case_free(&p);
+                motet_context_free(c);
+            }
+}
+
+/* A wrong bit in what is added is found as well. */
+static void wrong_sums_are_found(void **state)
+{
+    (void)state;
+    for (int which = PORTS_COUNT; which <= PORTS_LIMBS; which++)
+        for (int set = 1; set < 4; set++) {
+            int found = 0;
+            for (int64_t k = 1, over = 0; !over; k += 1 + k / 20) {
+                sim_config config;
+                sim_config_init(&config);
+                config.seed = (uint64_t)k;
+                config.device[0].fault.corrupt_at_command = k;
+                motet_context *c = sim_context(&config, port_sets[set]);
+                ports_case p;
+                ports_case_make(c, which, ROWS, COLUMNS, &p);
+                const rt_run_options o = {.verify = 1, .cut = {{4}, 0}};
+                const motet_status st = rt_run_with(c, &p.op, &o);
+                sim_counts counts;
+                sim_count(c, 0, &counts);
+                over = counts.commands < k;
+                /* a large number out of its range may be told first */
+                assert_true(st == MOTET_OK || st == MOTET_CHECK_FAILED || st == MOTET_BAD_DATA);
+                if (st == MOTET_OK) assert_true(ports_right(&p));
+                found += st != MOTET_OK;
+                ports_mistakes();
+                assert_nothing_held(c);
+                ports_case_free(&p);
+                motet_context_free(c);
+            }
+            assert_true(found > 3);
+        }
+}
+
+/* Every allocation of the host fails, once or for good. */
+static void failing_host_allocations(void **state)
+{
+    (void)state;
+    char expected[33];
+    pipe_expected(PIPE_SUM, ROWS, COLUMNS, expected);
+    for (int forever = 0; forever < 2; forever++)
+        for (int64_t k = 1, over = 0; !over; k += 1 + k / 12) {
+            motet_context *c = test_context_failing(0, 0);
+            sim_config config;
+            sim_config_init(&config);
+            assert_ok(c, sim_use(c, &config, "sim:0,cpu"));
+            seen s;
+            make(c, PIPE_SUM, &s);
+            char before[33], after[33];
+            assert_ok(c, motet_array_digest(s.made.out, before));
+            test_context_fail_at(c, k, forever);
+            const rt_run_options o = {.verify = 1, .cut = {{6, 5}, 11}};
+            const motet_status st = rt_run_with(c, &s.op, &o);
+            over = !test_context_failed(c);
+            test_context_fail_at(c, 0, 0);
+            assert_ok(c, motet_array_digest(s.made.out, after));
+            assert_true(st == MOTET_OK || (st == MOTET_NO_MEMORY && !over));
+            assert_string_equal(after, st == MOTET_OK ? expected : before);
+            toy_mistakes();
+            motet_context_trim(c);
+            assert_clean(c);
+            pipe_case_free(&s.made);
+            motet_context_report_reset(c);
+            motet_context_free(c);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_is_computed_twice), cmocka_unit_test(the_share_is_picked_by_box),
-        cmocka_unit_test(a_wrong_bit_is_found), cmocka_unit_test(losses_do_not_matter),
-        cmocka_unit_test(a_device_without_weight_does_not_verify)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_is_computed_twice),
+                                       cmocka_unit_test(the_share_is_picked_by_box),
+                                       cmocka_unit_test(a_wrong_bit_is_found),
+                                       cmocka_unit_test(every_kind_of_port_passes),
+                                       cmocka_unit_test(wrong_sums_are_found),
+                                       cmocka_unit_test(failing_host_allocations),
+                                       cmocka_unit_test(losses_do_not_matter),
+                                       cmocka_unit_test(a_device_without_weight_does_not_verify)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
