@@ -270,7 +270,7 @@ int number_bytes(const char *text, uint64_t *out)
     if (!end) return 0;
     if (*end) {
         const char *unit = strchr(units, *end & ~0x20);
-        if (!unit || !*unit || end[1]) return 0;
+        if (!unit || !*unit || (end[1] && strcmp(end + 1, "iB"))) return 0;
         const int shift = 10 * (int)(unit - units + 1);
         if (value > UINT64_MAX >> shift) return 0;
         value <<= shift;

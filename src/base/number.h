@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Parse the whole text (no spaces around, no trailing bytes). 1 on success. Real: decimal notation,
- * "inf", "nan"; correctly rounded. Whole: decimal, sign allowed. Bytes: whole with K M G T (powers
- * of 1024). */
+ * "inf", "nan"; correctly rounded. Whole: decimal, sign allowed. Bytes: whole with K M G T or
+ * KiB MiB GiB TiB (powers of 1024). */
 int number_real(const char *text, double *out);
 int number_whole(const char *text, int64_t *out);
 int number_bytes(const char *text, uint64_t *out);

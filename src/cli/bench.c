@@ -60,7 +60,7 @@ static void tell(bench *b, ct_step step, motet_isa isa, const lane *l, double si
     const double updates = (double)b->rows * (double)b->columns * (double)b->columns *
                            (double)b->views / l->best * 1e-9;
     const char *name = step == CT_FBP ? "recon" : ct_step_name(step);
-    const double gain = l->threads > 1 && l->best > 0 ? single / l->best : 0;
+    const double gain = single > 0 && l->threads > 1 && l->best > 0 ? single / l->best : 0;
     if (gain > 0 && (b->slowest <= 0 || gain < b->slowest)) {
         b->slowest = gain;
         b->slowest_name = name;
@@ -110,7 +110,7 @@ static int isa_table(bench *b, motet_isa isa)
     for (int k = 0; k < MEASURED && st == MOTET_OK; k++) {
         st = measure(b, lanes, count, measured[k], &failed);
         for (int i = 0; i < count && st == MOTET_OK; i++)
-            tell(b, measured[k], isa, &lanes[i], lanes[0].best);
+            tell(b, measured[k], isa, &lanes[i], count > 1 ? lanes[0].best : 0);
     }
     const int code = st == MOTET_OK ? EXIT_OK : run_fail(b->r, failed, st);
     for (int i = 0; i < count; i++) {

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "weights.h"
+
 #define WHOLE_AT_LEAST(n) FLAG_WHOLE, 0, (n), 9e15
 #define END                                                                                        \
     {                                                                                              \
@@ -17,13 +19,18 @@ static const flag run_flags[] = {
      "where to compute; auto: the GPUs if there are any, else the CPU; sim:N, a simulated device, "
      "is for tests"},
     {"weights", 0, FLAG_WEIGHTS, 0, 0, 0, "LIST",
-     "one number of at least 0 for each device, such as 1,2.5", "equal",
-     "the devices' parts of the work; also by operation: 1,2;ct.filter=0,1; never changes results"},
-    {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G",
+     "one number of at least 0 for each device, such as 1,2.5 or 1,2;ct.filter=0,1 "
+     "(" WEIGHTS_OPERATIONS ")",
+     "equal",
+     "the devices' parts of the work, in their order; also by operation: 1,2;ct.filter=0,1; never "
+     "changes results"},
+    {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES",
+     "whole bytes above 0, such as 4G or 512M (K M G T: powers of 1024)",
      "three quarters of what is free",
-     "most memory on a device (K M G T); the CPU's is the host's"},
-    {"host-memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G", NULL,
-     "most memory on the host (K M G T)"},
+     "most memory on each device, such as 4G; the CPU's is the host's, as with --host-memory"},
+    {"host-memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES",
+     "whole bytes above 0, such as 4G or 512M (K M G T: powers of 1024)", NULL,
+     "most memory on the host, such as 16G"},
     {"threads", 0, FLAG_WHOLE, 0, 1, 4096, "N", "a whole number from 1 to 4096",
      "one per processor", "threads of the CPU; never changes results"},
     {"isa", 0, FLAG_CHOICE, 0, 0, 0, "auto|base|v3|v4", "auto, base, v3 or v4", "auto",
@@ -100,11 +107,13 @@ static const flag plan_flags[] = {
      "devices to plan for, each perhaps with the memory that is free there; they need not exist"},
     {"weights", 0, FLAG_TEXT, 0, 0, 0, "LIST", "a list of numbers such as 1,2.5", "equal",
      "the devices' parts of the work, one number for each"},
-    {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G",
+    {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES",
+     "whole bytes above 0, such as 4G or 512M (K M G T: powers of 1024)",
      "three quarters of what is free",
-     "most memory on a device (K M G T); the CPU's is the host's"},
-    {"host-memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES", "a number of bytes above 0, such as 4G", NULL,
-     "most memory on the host (K M G T)"},
+     "most memory on each device, such as 4G; the CPU's is the host's, as with --host-memory"},
+    {"host-memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES",
+     "whole bytes above 0, such as 4G or 512M (K M G T: powers of 1024)", NULL,
+     "most memory on the host, such as 16G"},
     {"chunk", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen",
      "rows computed at once"},
     END};

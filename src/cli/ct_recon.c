@@ -328,6 +328,11 @@ static void tell(const recon *c)
     if (c->png)
         printf("picture   slice %lld, black %s, white %s\n", (long long)c->slice,
                words_real(c->black, 6, w[0]), words_real(c->white, 6, w[1]));
+    const json_t *resumed = json_object_get(r->result, "resumed");
+    const json_int_t parts = json_integer_value(json_object_get(resumed, "parts"));
+    if (parts && args_given(a, "resume"))
+        printf("resumed   %lld parts, %s, were computed before\n", (long long)parts,
+               words_bytes((uint64_t)json_integer_value(json_object_get(resumed, "bytes")), w[0]));
     printf("time      %.3f s: %s\n", run_now() - r->begun, words_stages(r, times, sizeof times));
     printf("kernels   %s\n", words_operations(r, times, sizeof times));
     printf("digest    %s\n", c->result.digest);

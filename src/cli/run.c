@@ -59,11 +59,17 @@ static void clear_line(void)
     line_shown = 0;
 }
 
-int run_cancelled(const run *r)
+int cancelled(const args *a)
 {
+    const char *folder = args_text(a, "resume");
     clear_line();
-    return complain(r->args->command, EXIT_CANCELLED, "cancelled; nothing was written");
+    if (folder)
+        return complain(a->command, EXIT_CANCELLED,
+                        "cancelled; no output was written, %.200s keeps what is finished", folder);
+    return complain(a->command, EXIT_CANCELLED, "cancelled; nothing was written");
 }
+
+int run_cancelled(const run *r) { return cancelled(r->args); }
 
 static void on_log(motet_log_level level, const char *component, const char *text, void *user)
 {
@@ -162,6 +168,11 @@ const char *run_hint(const run *r, motet_status status, const char *message, cha
     *out = 0;
     if (status == MOTET_EXISTS && !args_given(r->args, "overwrite"))
         snprintf(out, RUN_HINT, "; --overwrite replaces it");
+    static const char *const bounds[] = {"host-memory", "memory"};
+    for (size_t i = 0; i < 2 && status == MOTET_NO_MEMORY && !*out; i++)
+        if (args_given(r->args, bounds[i]))
+            snprintf(out, RUN_HINT, "; --%s allows %.40s", bounds[i],
+                     args_text(r->args, bounds[i]));
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
         if (!strstr(message, hints[i].field)) continue;
         const int here = has_flag(r->args->command, hints[i].flag);
@@ -254,7 +265,9 @@ static int context_failed(const run *r, motet_status st)
     const char *text = *log_error ? log_error : motet_status_text(st);
     /* The flags were well formed, so what is missing is a device or an instruction set. */
     const int lacking = st == MOTET_BAD_ARGUMENT || st == MOTET_UNSUPPORTED;
-    return complain(r->args->command, lacking ? EXIT_DEVICE : run_exit_code(st), "%s", text);
+    char hint[RUN_HINT];
+    return complain(r->args->command, lacking ? EXIT_DEVICE : run_exit_code(st), "%s%s", text,
+                    run_hint(r, st, text, hint));
 }
 
 int run_begin(run *r, const args *a)

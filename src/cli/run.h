@@ -41,6 +41,7 @@ int run_exit_code(motet_status status);
 int run_stopped(void);
 /* "cancelled" on stderr, EXIT_CANCELLED. */
 int run_cancelled(const run *r);
+int cancelled(const args *a); /* the same, where there is no run */
 
 /* Options of a context as the flags say, with callbacks. */
 void run_options(run *r, motet_context_options *options);

@@ -312,11 +312,6 @@ static void after(supervisor *s, child_process *c)
     sweep_after(&s->outputs, args_given(s->args, "overwrite"));
 }
 
-static int cancelled(const supervisor *s)
-{
-    return complain(s->args->command, EXIT_CANCELLED, "cancelled; nothing was written");
-}
-
 /* Sleeps until a device may be tried again; 0: told to stop. */
 static int rest(supervisor *s, int64_t time)
 {
@@ -336,7 +331,7 @@ static int generations(supervisor *s)
         char out[256];
         child_process c;
         const int64_t wait = choose(s, out, sizeof out);
-        if (wait && !rest(s, wait)) return cancelled(s);
+        if (wait && !rest(s, wait)) return cancelled(s->args);
         if (wait) continue;
         begin_attempts(s);
         const int reason = start(s, out, &c);
@@ -353,7 +348,7 @@ static int generations(supervisor *s)
                                : code;
         }
         after(s, &c);
-        if (s->stopping > 0) return cancelled(s);
+        if (s->stopping > 0) return cancelled(s->args);
         if (!may_return(s))
             return complain(s->args->command, EXIT_DEVICE,
                             "gave up after %d fresh processes within an hour; of the last: %s",

@@ -26,6 +26,7 @@ typedef struct verification {
     char first[CASES][DIGEST];   /* of the first configuration */
     char against[CASES][DIGEST]; /* of the other machine; "" when there is none */
     int compared, configurations, differing;
+    int width; /* of the column of devices */
     json_t *rows;
 } verification;
 
@@ -90,9 +91,11 @@ static void tell(verification *v, int i, const char *device, const char *isa, in
 {
     const char *wrong = verdict(v, i, digest);
     v->differing += wrong != NULL;
+    char number[16];
+    snprintf(number, sizeof number, "%d", threads);
     if (v->r->talks)
-        printf("%-15s  %-7s  %-4s  %7d  %s  %s\n", golden[i].name, device, isa, threads, digest,
-               wrong ? wrong : "ok");
+        printf("%-15s  %-*s  %-4s  %7s  %s  %s\n", golden[i].name, v->width, device, isa,
+               threads ? number : "-", digest, wrong ? wrong : "ok");
     json_array_append_new(v->rows,
                           json_pack("{s:s, s:s, s:s, s:i, s:s, s:b}", "case", golden[i].name,
                                     "device", device, "isa", isa, "threads", threads, "digest",
@@ -196,7 +199,8 @@ static int verify(verification *v, outfile *file)
     }
     if (code) return code;
     if (r->talks)
-        printf("%-15s  %-7s  %-4s  %7s  %-32s\n", "case", "device", "isa", "threads", "digest");
+        printf("%-15s  %-*s  %-4s  %7s  %-32s\n", "case", v->width, "device", "isa", "threads",
+               "digest");
     code = every_configuration(v);
     if (code) return code;
     json_object_set_new(r->result, "differing", json_integer(v->differing));
@@ -218,7 +222,9 @@ int run_verify(const args *a)
     run r;
     int code = run_begin(&r, a);
     if (code) return code;
-    verification v = {.r = &r, .rows = json_array()};
+    const char *devices = args_text(a, "devices");
+    verification v = {.r = &r, .rows = json_array(), .width = 7};
+    if (devices && strlen(devices) > 7) v.width = (int)strlen(devices);
     outfile file = {.descriptor = -1};
     code = verify(&v, &file);
     outfile_drop(&file);

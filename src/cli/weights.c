@@ -5,6 +5,17 @@
 
 #include "base/number.h"
 
+/* 1 if the name is a whole word of WEIGHTS_OPERATIONS. */
+static int is_operation(const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = WEIGHTS_OPERATIONS; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (!strncmp(at, name, length) && (at[length] == ',' || !at[length])) return 1;
+    }
+    return 0;
+}
+
 static int read_name(const char *text, size_t length, char out[WEIGHTS_NAME])
 {
     if (length == 0 || length >= WEIGHTS_NAME) return 0;
@@ -12,7 +23,7 @@ static int read_name(const char *text, size_t length, char out[WEIGHTS_NAME])
         if (text[i] <= ' ' || text[i] >= 0x7f) return 0;
     memcpy(out, text, length);
     out[length] = 0;
-    return 1;
+    return is_operation(out);
 }
 
 int weights_next(const char **at, weights *out)

@@ -58,7 +58,8 @@ motet_status rt_weights_check(motet_context *c, const rt_weights *w, int devices
                     "weights %s are for an operation without a name, expected one", list);
     if (bad || !positive)
         return fail(c, MOTET_BAD_ARGUMENT,
-                    "weights for %.64s are %s, expected %d finite numbers of at least 0, not all 0",
+                    "weights for %.64s are %s, expected %d, one for each device, finite and of at "
+                    "least 0, not all 0",
                     w->operation ? w->operation : "all operations", list, devices);
     return MOTET_OK;
 }

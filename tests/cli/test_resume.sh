@@ -22,6 +22,7 @@ resumes() {
     shift
     works ct recon scan.h5 -o w.npy $flags --resume kept --json w.json "$@"
     grep -A1 '"resumed"' w.json | grep -q '"parts": [1-9]' || bad "$what: took nothing up: $(grep -A3 resumed w.json)"
+    grep -q '^resumed   [1-9]' out.txt || bad "$what: does not say what it took up: $(cat out.txt)"
     cmp -s w.npy v.npy || bad "$what: other bits"
     [ -e kept ] && bad "$what: the folder is still there: $(ls -A kept)"
     rm -f w.npy w.json .motet-*.part out.txt err.txt err3.txt
@@ -44,6 +45,7 @@ kill -INT $pid
 wait $pid
 [ $? = 5 ] || bad "Ctrl-C: $(cat err.txt)"
 [ -e kept/journal ] || bad "Ctrl-C: nothing is kept"
+grep -q "kept keeps what is finished" err.txt || bad "Ctrl-C: says $(cat err.txt)"
 resumes "stopped" --chunk 3
 
 # Killed again and again, supervised or not, in chunks of any size.

@@ -50,7 +50,7 @@ for value in 0 -1 4097 two 1.0; do
     refused 1 "--threads is \"$value\"" ct recon a -o b --threads "$value"
 done
 for value in 0 -1 4X G 1.5G 99999999999999999999; do
-    refused 1 "--memory is \"$value\", expected a number of bytes" ct recon a -o b --memory "$value"
+    refused 1 "--memory is \"$value\", expected whole bytes" ct recon a -o b --memory "$value"
 done
 for value in gpu cpu, cuda cuda: cuda:x cpu,,cpu ''; do
     refused 1 "--devices is \"$value\", expected auto, cpu" ct recon a -o b --devices "$value"
@@ -58,7 +58,7 @@ done
 for value in sim sim: sim:x sim:0000 sim:0x cpu,sim:; do
     refused 1 "--devices is \"$value\", expected auto, cpu" ct recon a -o b --devices "$value"
 done
-for value in '' a 1,,2 1, ,1 -1 nan inf 1e301 '1;' ';1' '=1' 'ct=' 'ct=1;' 'a b=1' "$(seq -s, 17)"; do
+for value in '' a 1,,2 1, ,1 -1 nan inf 1e301 '1;' ';1' '=1' 'ct=' 'ct=1;' 'a b=1' 'ct.fliter=1' 'filter=1' 'c=1' "$(seq -s, 17)"; do
     refused 1 "--weights is \"$value\", expected one number of at least 0 for each device" ct recon a -o b --weights "$value"
 done
 for value in -0.1 1.5 nan half; do

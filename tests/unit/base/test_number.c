@@ -209,8 +209,9 @@ static void texts_that_are_no_numbers_are_refused(void **state)
                                          "9223372036854775808",
                                          "-9223372036854775809",
                                          "99999999999999999999999"};
-    static const char *const sizes[] = {"",  "-1", "1B",  "1KB", "1.5G", "18014398509481984K",
-                                        "K", "1@", "1k ", "1\v"};
+    static const char *const sizes[] = {"",    "-1",    "1B",   "1KB",
+                                        "1iB", "1GiBs", "1.5G", "18014398509481984K",
+                                        "K",   "1@",    "1k ",  "1\v"};
     double real = 7;
     int64_t whole = 7;
     uint64_t size = 7;
@@ -235,6 +236,7 @@ static void whole_numbers_reach_their_ends(void **state)
     assert_true(number_bytes("18446744073709551615", &size) && size == UINT64_MAX);
     assert_true(number_bytes("4G", &size) && size == (uint64_t)4 << 30);
     assert_true(number_bytes("3k", &size) && size == 3072);
+    assert_true(number_bytes("5GiB", &size) && size == (uint64_t)5 << 30);
     assert_true(number_bytes("2M", &size) && size == 2 << 20);
     assert_true(number_bytes("16777215T", &size) && size == (uint64_t)16777215 << 40);
     assert_false(number_bytes("16777216T", &size));
