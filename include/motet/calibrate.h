@@ -36,7 +36,8 @@ MOTET_API void motet_calibrate_options_init(motet_calibrate_options *options);
 MOTET_API motet_status motet_ct_calibrate(motet_ct_geometry *geometry, motet_ct_operation operation,
                                           const motet_calibrate_options *options);
 
-/* The record of the last calibration of an operation ("ct.project"), as one JSON object:
+/* The record of the last calibration of an operation, as one JSON object. Names are those of the
+ * report: "ct.project", "ct.backproject", "ct.filter"; a reconstruction consists of the last two.
  *   {"operation", "rows", "warm_up", "repeats",
  *    "devices": [{"name", "alone_seconds", "throughput_weight", "former_weight", "weight"}],
  *    "reference", "trials": [{"share", "weights": [..], "rows": [..], "seconds", "skipped"}],

@@ -333,6 +333,9 @@ static void tell(const recon *c)
     if (parts && args_given(a, "resume"))
         printf("resumed   %lld parts, %s, were computed before\n", (long long)parts,
                words_bytes((uint64_t)json_integer_value(json_object_get(resumed, "bytes")), w[0]));
+    if (args_real(a, "verify-fraction", 0) > 0)
+        printf("verified  %lld parts were computed twice, to the same bits\n",
+               (long long)words_verified(r));
     printf("time      %.3f s: %s\n", run_now() - r->begun, words_stages(r, times, sizeof times));
     printf("kernels   %s\n", words_operations(r, times, sizeof times));
     printf("digest    %s\n", c->result.digest);

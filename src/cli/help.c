@@ -206,10 +206,13 @@ void help_markdown(FILE *out)
     fputs("# The motet command\n\n"
           "Made by `motet help --markdown`; a test checks that it is up to date.\n\n"
           "Flags may stand anywhere after the command, as `--flag value` or `--flag=value`; `--` "
-          "ends them.\nNumbers use a point, whatever the locale. Outputs are written beside their "
-          "place and renamed when\nthey are whole, of several when all are; the report of `--json` "
+          "ends them.\nNumbers use a point, whatever the locale; bytes are whole numbers, perhaps "
+          "with K, "
+          "M, G or T (or KiB to TiB): powers of 1024.\nOutputs are written beside their place and "
+          "renamed when they are whole, of several when all are; the report of `--json` "
           "comes last, as it tells their digests.\nOne that exists is refused without "
-          "`--overwrite`. Ctrl-C ends a run and leaves nothing behind.\n\n| Exit code | |\n"
+          "`--overwrite`. Ctrl-C ends a run and leaves nothing behind but the folder of "
+          "`--resume`.\n\n| Exit code | |\n"
           "|---|---|\n",
           out);
     for (size_t i = 0; i < sizeof exit_codes / sizeof *exit_codes; i++)

@@ -65,6 +65,22 @@ const char *words_operations(const run *r, char *out, size_t bytes)
     return out;
 }
 
+int64_t words_verified(const run *r)
+{
+    char *text = NULL;
+    int64_t sum = 0;
+    if (motet_context_report(r->context, &text) != MOTET_OK) return 0;
+    json_t *account = json_loads(text, 0, NULL), *device;
+    size_t i;
+    json_array_foreach(json_object_get(account, "devices"), i, device)
+    {
+        sum += json_integer_value(json_object_get(device, "verified"));
+    }
+    json_decref(account);
+    motet_text_free(r->context, text);
+    return sum;
+}
+
 int type_of_word(const char *word, motet_type *out)
 {
     static const struct {

@@ -14,6 +14,8 @@ const char *words_real(double value, int digits, char out[WORDS]);
 /* "open 0.1 s, write 0.2 s": the run's stages; and the operations of its context's report. */
 const char *words_stages(const run *r, char *out, size_t bytes);
 const char *words_operations(const run *r, char *out, size_t bytes);
+/* Chunks that were computed once more, as the report counts them. */
+int64_t words_verified(const run *r);
 
 /* The type that a word of --dtype ("u16") means; 1 if there is one. */
 int type_of_word(const char *word, motet_type *out);

@@ -28,7 +28,9 @@ typedef enum rt_access {
 } rt_access;
 
 /* A port as a chunk sees it: element (i, j, k..) of the whole array is at
- * data[(i - first[0]) * stride[0] + (j - first[1]) * stride[1] + ...]. */
+ * data[(i - first[0]) * stride[0] + (j - first[1]) * stride[1] + ...]; so `data` points
+ * at the first element of the part, a halo included. Axes that the array has not are 0. `data` is
+ * memory of the device: enqueue hands it to kernels and never looks there itself. */
 typedef struct rt_view {
     void *data;
     int64_t first[MOTET_MAX_AXES];
@@ -69,8 +71,8 @@ typedef struct rt_port {
      * Written ports are cut by every axis of the box, and neither streamed nor haloed. An array
      * that is read and written by two ports is read as it was before the operation. */
     rt_access access;
-    int cut[RT_AXES]; /* box axis i cuts array axis cut[i]; RT_WHOLE: not cut by it. Say all `axes`
-                       */
+    int cut[RT_AXES]; /* box axis i cuts array axis cut[i]; RT_WHOLE: not cut by it. Say all `axes`:
+                       what is left out is 0 */
     int streamed;     /* 1: axis `stream_axis` arrives in blocks, ascending */
     int stream_axis;
     int64_t halo; /* rows more on each side, along cut[0]; none beyond the array's ends */
@@ -116,12 +118,14 @@ typedef struct rt_op {
     int64_t batch;     /* items that a kernel's fast range does best together; 0: 1 */
     k_scratch scratch; /* the most that a kernel of it needs for each worker */
     motet_status (*enqueue)(const rt_chunk *chunk, const rt_queue *queue, const void *user);
-    const void *user;
+    const void *user; /* of the host, for enqueue; as long as the run */
     /* Digest of all that the result depends on beside the arrays and sizes; 0, 0: unknown. */
     uint64_t fingerprint[2];
 } rt_op;
 
-/* Where an engine puts its kernels: one after the other. The arguments are copied. */
+/* Where an engine puts its kernels: one after the other. The arguments are copied to the device:
+ * they hold numbers and the pointers of views, none to host memory (a table is a port). Items are
+ * numbered from 0 in each launch; those of one launch run in any order and at once. */
 motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void *args,
                        int64_t items);
 

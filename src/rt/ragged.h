@@ -20,7 +20,7 @@ enum {
 };
 
 /* Where fill finds a row's place: entry k of it is element span.first + k along axis 0 of the
- * entries' view. */
+ * entries' view, whose own `first` is to be taken off as ever. */
 typedef struct rt_span {
     int64_t row; /* the row's number, which is not its place in the box when rows run again */
     int64_t first, room; /* entries */
@@ -28,7 +28,8 @@ typedef struct rt_span {
 
 typedef struct rt_ragged {
     /* What is read: a box of one axis, nothing streamed, no written ports, none from RT_LENGTHS on.
-     * `enqueue` is not used. */
+     * `enqueue` is not used. Ports that the box cuts may be given by row lists: item i of a launch
+     * is row chunk->first[0] + i of all views; span.row tells which row that is. */
     rt_op op;
     motet_type type;
     int64_t width; /* elements of an entry */

@@ -23,6 +23,8 @@ done <<'END'
 --devices sim:0,sim:1 --verify-fraction 0.5
 --devices cpu --verify-fraction 1
 END
+has 'verified  '
+grep -q '^verified  0 ' out.txt && bad "nothing was verified at a fraction of 1"
 works ct simulate -o other.h5 --views 40 --rows 5 --columns 48 --quiet --devices sim:0,cpu
 cmp -s scan.h5 other.h5 || bad "a scan simulated on sim:0,cpu has other bits"
 

@@ -13,21 +13,19 @@ enum { ROWS = 23, COLUMNS = 9, BINS = 5 };
 
 /* ---- A map: scaled[i][j] = gain[i] * x[i][j] ---- */
 
+/* Pointers to the first elements of the chunk's parts; kernel files know no views. */
 typedef struct scale_args {
-    rt_view x, gain, scaled;
-    int64_t first[2], columns; /* of the chunk */
+    const float *x, *gain;
+    float *scaled;
+    int64_t x_stride, scaled_stride, columns;
 } scale_args;
 static const size_t scale_args_bytes = sizeof(scale_args);
 
 K_FN void scale_item(const scale_args *a, int64_t item, void *scratch)
 {
     (void)scratch;
-    const int64_t i = a->first[0] + item / a->columns, j = a->first[1] + item % a->columns;
-    const float x = ((const float *)a->x.data)[(i - a->x.first[0]) * a->x.stride[0] +
-                                               (j - a->x.first[1]) * a->x.stride[1]];
-    const float gain = ((const float *)a->gain.data)[(i - a->gain.first[0]) * a->gain.stride[0]];
-    ((float *)a->scaled.data)[(i - a->scaled.first[0]) * a->scaled.stride[0] +
-                              (j - a->scaled.first[1]) * a->scaled.stride[1]] = gain * x;
+    const int64_t i = item / a->columns, j = item % a->columns; /* within the chunk */
+    a->scaled[i * a->scaled_stride + j] = a->gain[i] * a->x[i * a->x_stride + j];
 }
 
 /* What K_DEFINE makes of an item function in an engine. */
@@ -44,10 +42,12 @@ enum { X, GAIN, SCALED };
 static motet_status enqueue_scale(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {
     (void)user;
-    const scale_args a = {.x = chunk->port[X],
-                          .gain = chunk->port[GAIN],
-                          .scaled = chunk->port[SCALED],
-                          .first = {chunk->first[0], chunk->first[1]},
+    const rt_view *x = &chunk->port[X], *scaled = &chunk->port[SCALED];
+    const scale_args a = {.x = x->data,
+                          .gain = chunk->port[GAIN].data,
+                          .scaled = scaled->data,
+                          .x_stride = x->stride[0],
+                          .scaled_stride = scaled->stride[0],
                           .columns = chunk->count[1]};
     return rt_launch(queue, &scale_kernel, &a, chunk->count[0] * chunk->count[1]);
 }
@@ -60,10 +60,7 @@ static rt_op scale_op(const motet_array *x, const motet_array *gain, const motet
         .extent = {scaled->shape[0], scaled->shape[1]},
         .port = {[X] = {.name = "x", .array = x, .access = RT_READ, .cut = {0, 1}},
                  [GAIN] = {.name = "gain", .array = gain, .access = RT_READ, .cut = {0, RT_WHOLE}},
-                 [SCALED] = {.name = "scaled",
-                             .array = scaled,
-                             .access = RT_WRITE,
-                             .cut = {0, 1}}},
+                 [SCALED] = {.name = "scaled", .array = scaled, .access = RT_WRITE, .cut = {0, 1}}},
         .enqueue = enqueue_scale};
 }
 
@@ -92,13 +89,12 @@ static motet_status enqueue_bin(const rt_chunk *chunk, const rt_queue *queue, co
 
 static rt_op bin_op(const motet_array *x, const motet_array *bins)
 {
-    return (rt_op){
-        .name = "example.bin",
-        .axes = 1,
-        .extent = {x->shape[0]},
-        .port = {{.name = "x", .array = x, .access = RT_READ, .cut = {0}},
-                 {.name = "bins", .array = bins, .access = RT_ADD, .cut = {RT_WHOLE}}},
-        .enqueue = enqueue_bin};
+    return (rt_op){.name = "example.bin",
+                   .axes = 1,
+                   .extent = {x->shape[0]},
+                   .port = {{.name = "x", .array = x, .access = RT_READ, .cut = {0}},
+                            {.name = "bins", .array = bins, .access = RT_ADD, .cut = {RT_WHOLE}}},
+                   .enqueue = enqueue_bin};
 }
 
 /* ---- Ragged: of each row of x the columns whose value is above a bound ---- */
@@ -163,17 +159,16 @@ static motet_status fill_above(const rt_chunk *chunk, const rt_queue *queue, con
 
 static rt_ragged above_rows(const motet_array *x, const float *bound, int64_t capacity)
 {
-    return (rt_ragged){
-        .op = {.name = "example.above",
-               .axes = 1,
-               .extent = {x->shape[0]},
-               .port = {{.name = "x", .array = x, .access = RT_READ, .cut = {0}}},
-               .user = bound},
-        .type = MOTET_I64,
-        .width = 1,
-        .count = capacity ? NULL : count_above,
-        .fill = fill_above,
-        .capacity = capacity};
+    return (rt_ragged){.op = {.name = "example.above",
+                              .axes = 1,
+                              .extent = {x->shape[0]},
+                              .port = {{.name = "x", .array = x, .access = RT_READ, .cut = {0}}},
+                              .user = bound},
+                       .type = MOTET_I64,
+                       .width = 1,
+                       .count = capacity ? NULL : count_above,
+                       .fill = fill_above,
+                       .capacity = capacity};
 }
 
 /* ---- Run on every set of devices, in every cut, against what a loop says ---- */
@@ -245,7 +240,8 @@ static void check_ragged(motet_context *c, const motet_array *x, const rt_run_op
         for (int64_t i = 0; i < ROWS; i++) {
             assert_int_equal(rows->offset[i], at);
             for (int64_t j = 0; j < COLUMNS; j++)
-                if (value_of(i, j) > bound) assert_int_equal(((int64_t *)rows->data->data)[at++], j);
+                if (value_of(i, j) > bound)
+                    assert_int_equal(((int64_t *)rows->data->data)[at++], j);
         }
         assert_int_equal(rt_rows_entries(rows), at);
         rt_rows_free(rows);
