@@ -241,7 +241,7 @@ int64_t rt_journal_find(const rt_journal *j, digest key, const rt_journal_record
     }
     int64_t end = low;
     while (end < j->count && digest_equal(j->records[end].key, key)) end++;
-    *out = j->records + low;
+    *out = end > low ? &j->records[low] : NULL;
     return end - low;
 }
 
