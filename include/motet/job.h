@@ -37,7 +37,7 @@ MOTET_API void motet_job_options_init(motet_job_options *options);
  */
 MOTET_API motet_status motet_job_submit(motet_context *context, motet_job_fn *function, void *user,
                                         const motet_job_options *options, motet_job **out);
-/* BUSY while it runs, then the status it ended with. */
+/* BUSY while it runs, then the status it ended with; DECLINED where the function answered BUSY. */
 MOTET_API motet_status motet_job_poll(motet_job *job);
 /* The same, but waits for its end: `seconds` of the system's clock at most; INFINITY: as long as it
  * takes. Several threads may wait. INTERNAL: the job waits for itself. */
@@ -49,7 +49,8 @@ MOTET_API void motet_job_cancel(motet_job *job);
 /* Why it failed: status, message and place; status BUSY while it runs, OK if it did not fail. */
 MOTET_API void motet_job_error(motet_job *job, motet_error *out);
 /* Cancels it and waits for its end; not from inside the job itself. NULL is legal. A context that
- * is freed does so with all jobs that it has still, whose handles are then void. */
+ * is freed does so with all jobs that it has still, whose handles are then void, but for those that
+ * a job began: it may use and free them to its own end. */
 MOTET_API void motet_job_free(motet_job *job);
 
 /* The report so far as one JSON object:

@@ -38,6 +38,7 @@ struct motet_context {
     struct motet_array *resident;     /* arrays with parts on devices; guarded by the lock */
     struct rt_weights_store *weights; /* see rt/weights.h */
     struct motet_job *jobs;           /* not freed yet, see rt/job.c; guarded by the lock */
+    int jobs_end;                     /* the context is being freed: no job begins any more */
     struct rt_plan_records *plans;    /* for the report, see rt/plan_record.h; NULL: none */
     struct rt_pool *pool;             /* memory kept from run to run, see rt/pool.h */
     struct rt_turns *turns;           /* whose turn it is on the devices, see rt/turn.h */

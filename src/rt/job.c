@@ -17,6 +17,8 @@
 #include "base/scope.h"
 #include "base/threads.h"
 
+static const long look = 1000000; /* nanoseconds between two looks at jobs that are to end */
+
 struct motet_job {
     motet_context *context;
     motet_job *next; /* of the context */
@@ -79,7 +81,8 @@ static void *job_main(void *user)
     thread_float_leave(former);
     pthread_mutex_lock(&job->lock);
     job->error = reason(&job->scope, st);
-    job->status = st;
+    job->status = st == MOTET_BUSY ? MOTET_DECLINED : st; /* BUSY would say that it still runs */
+    job->error.status = job->status;
     job->done = 1;
     pthread_cond_broadcast(&job->changed);
     pthread_mutex_unlock(&job->lock);
@@ -90,6 +93,7 @@ static void list(motet_job *job)
 {
     motet_context *c = job->context;
     pthread_mutex_lock(&c->lock);
+    if (c->jobs_end) motet_job_cancel(job);
     job->next = c->jobs;
     c->jobs = job;
     pthread_mutex_unlock(&c->lock);
@@ -205,7 +209,6 @@ static struct timespec moment_after(double seconds)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     if (!(seconds > 0)) return t;
-    if (!(seconds > 0)) return t;
     if (seconds > 1e9) seconds = 1e9; /* 30 years */
     const double whole = floor(seconds);
     t.tv_sec += (time_t)whole;
@@ -213,6 +216,13 @@ static struct timespec moment_after(double seconds)
     t.tv_sec += t.tv_nsec / 1000000000;
     t.tv_nsec %= 1000000000;
     return t;
+}
+
+static int is_past(struct timespec moment)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec > moment.tv_sec || (t.tv_sec == moment.tv_sec && t.tv_nsec >= moment.tv_nsec);
 }
 
 motet_status motet_job_wait(motet_job *job, double seconds)
@@ -223,12 +233,13 @@ motet_status motet_job_wait(motet_job *job, double seconds)
     int late = 0;
     pthread_mutex_lock(&job->lock);
     for (;;) {
-        if (job->told)
+        if (job->told) {
             pass_on(job);
-        else if (job->done || late)
-            break;
-        else
+            late = is_past(until); /* a callback may be slower than what it is told */
+        } else if (!job->done && !late) {
             late = pthread_cond_timedwait(&job->changed, &job->lock, &until) == ETIMEDOUT;
+        }
+        if (late || (job->done && !job->told)) break;
     }
     const motet_status st = job->done ? job->status : MOTET_BUSY;
     pthread_mutex_unlock(&job->lock);
@@ -253,13 +264,23 @@ void motet_job_free(motet_job *job)
     release(job);
 }
 
+/* Cancels all, also those that others begin meanwhile. Answers how many are not over. */
+static int cancel_all(motet_context *c)
+{
+    int running = 0;
+    pthread_mutex_lock(&c->lock);
+    c->jobs_end = 1;
+    for (motet_job *job = c->jobs; job; job = job->next) {
+        motet_job_cancel(job);
+        running += motet_job_poll(job) == MOTET_BUSY;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return running;
+}
+
+/* A job may free those that it began until it is over itself, so none is freed before. */
 void rt_jobs_end(motet_context *c)
 {
-    for (;;) {
-        pthread_mutex_lock(&c->lock);
-        motet_job *job = c->jobs;
-        pthread_mutex_unlock(&c->lock);
-        if (!job) return;
-        motet_job_free(job);
-    }
+    while (cancel_all(c)) nanosleep(&(struct timespec){0, look}, NULL);
+    while (c->jobs) motet_job_free(c->jobs);
 }

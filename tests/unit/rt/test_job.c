@@ -410,6 +410,94 @@ static void a_context_ends_the_jobs_that_are_left(void **state)
     assert_true(out[0][0] == 0 && out[1][0] == 0);
 }
 
+/* A job that begins one of its own, again and again, and frees it. */
+typedef struct family {
+    work child;
+    int children;
+} family;
+
+static motet_status run_family(motet_context *c, void *user)
+{
+    family *f = user;
+    for (int i = 0; i < 2; i++) { /* the second is begun while the context ends */
+        motet_job *child = NULL;
+        assert_ok(c, motet_job_submit(c, run_slow, &f->child, NULL, &child));
+        (void)motet_job_wait(child, INFINITY);
+        nap(20e-3);
+        motet_job_free(child);
+        f->children++;
+    }
+    motet_array_free(f->child.out);
+    return MOTET_OK;
+}
+
+static void a_context_leaves_jobs_their_children(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        motet_context *c = context_of(1);
+        family f = {.child = work_of(c, 500)};
+        motet_job *job = NULL;
+        assert_ok(c, motet_job_submit(c, run_family, &f, NULL, &job));
+        until_it_began(&f.child);
+        const double start = now();
+        motet_context_free(c);
+        assert_true(now() - start < 0.8); /* one child alone takes a second */
+        assert_int_equal(f.children, 2);
+    }
+}
+
+static motet_status answer_busy(motet_context *c, void *user)
+{
+    (void)user;
+    return fail_at(c, MOTET_BUSY, __FILE__, __LINE__, 0, "somebody else has it");
+}
+
+/* Or who polls would never see its end. */
+static void an_end_is_never_busy(void **state)
+{
+    (void)state;
+    motet_context *c = context_of(0);
+    motet_job *job = NULL;
+    motet_error e;
+    assert_ok(c, motet_job_submit(c, answer_busy, NULL, NULL, &job));
+    assert_int_equal(finish(job), MOTET_DECLINED);
+    assert_int_equal(motet_job_poll(job), MOTET_DECLINED);
+    motet_job_error(job, &e);
+    assert_int_equal(e.status, MOTET_DECLINED);
+    assert_string_equal(e.message, "somebody else has it");
+    motet_job_free(job);
+    motet_context_free(c);
+}
+
+static motet_go see_slowly(const motet_progress *progress, void *user)
+{
+    (void)progress;
+    ++*(int *)user;
+    nap(0.12); /* more often than that it is told */
+    return MOTET_GO_ON;
+}
+
+static void a_slow_callback_makes_no_wait_endless(void **state)
+{
+    (void)state;
+    motet_context *c = context_of(1);
+    work w = work_of(c, 700);
+    int calls = 0;
+    motet_job_options o;
+    motet_job_options_init(&o);
+    o.progress = see_slowly;
+    o.progress_user = &calls;
+    motet_job *job = NULL;
+    assert_ok(c, motet_job_submit(c, run_slow, &w, &o, &job));
+    assert_int_equal(motet_job_wait(job, 0.2), MOTET_BUSY);
+    assert_int_equal(motet_job_poll(job), MOTET_BUSY); /* it takes 1.4 s */
+    assert_true(calls > 0);
+    motet_job_free(job);
+    motet_array_free(w.out);
+    motet_context_free(c);
+}
+
 static void bad_options_are_refused(void **state)
 {
     (void)state;
@@ -520,6 +608,9 @@ int main(void)
         cmocka_unit_test(progress_is_told_on_the_thread_that_waits),
         cmocka_unit_test(a_job_does_not_wait_for_itself),
         cmocka_unit_test(a_context_ends_the_jobs_that_are_left),
+        cmocka_unit_test(a_context_leaves_jobs_their_children),
+        cmocka_unit_test(an_end_is_never_busy),
+        cmocka_unit_test(a_slow_callback_makes_no_wait_endless),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(no_memory_is_no_job),
         cmocka_unit_test(every_job_ends),
