@@ -162,12 +162,12 @@ static motet_status go(batch *b)
         st = next_item(b);
         if (st == MOTET_OK || (!stopped(st) && !nobody_left(b))) report(b, st);
     }
-    if (b->flow.run[0]) (void)run_end(b->flow.run[0], st);
-    flow_end(&b->flow);
-    if (b->reported == b->count) return MOTET_OK;
-    if (!stopped(st))
+    if (b->reported < b->count && !stopped(st))
         st = fail(b->context, MOTET_DECLINED, "%s: no device is left for item %lld of %lld",
                   b->ops[b->reported].name, (long long)b->reported, (long long)b->count);
+    if (b->flow.run[0]) (void)run_end(b->flow.run[0], st); /* it is not done */
+    flow_end(&b->flow);
+    if (b->reported == b->count) return MOTET_OK;
     while (b->reported < b->count) report(b, st);
     return st;
 }

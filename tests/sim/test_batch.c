@@ -281,6 +281,33 @@ static void cancelled_anywhere(void **state)
             }
 }
 
+static void lose_when_told(int64_t index, motet_status status, void *user)
+{
+    motet_context *c = ((items *)user)->context;
+    done(index, status, user);
+    for (int i = 0; i < c->devices->count && index == 1; i++)
+        rt_device_lose(c, &c->devices->set[i], "the test says so");
+}
+
+/* The last device is lost between two items, when the second has begun: nothing of it is there. */
+static void lost_between_items(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"sim:0", "sim:0,sim:2"};
+    for (int set = 0; set < 2; set++) {
+        motet_context *c = context_for(1, sets[set]);
+        items t;
+        make_items(c, &t);
+        assert_status(c, rt_run_batch(c, t.op, ITEMS, &small, lose_when_told, &t), MOTET_DECLINED);
+        assert_true(t.item[2].chunks > 0);
+        check_items(&t);
+        for (int i = 0; i < ITEMS; i++)
+            assert_int_equal(t.status[i], i < 2 ? MOTET_OK : MOTET_DECLINED);
+        free_items(&t);
+        motet_context_free(c);
+    }
+}
+
 static void cancel_when_told(int64_t index, motet_status status, void *user)
 {
     done(index, status, user);
@@ -448,6 +475,7 @@ int main(void)
                                        cmocka_unit_test(wrong_shapes_refuse_the_batch),
                                        cmocka_unit_test(a_bad_item_fails_alone),
                                        cmocka_unit_test(losses_anywhere),
+                                       cmocka_unit_test(lost_between_items),
                                        cmocka_unit_test(cancelled_anywhere),
                                        cmocka_unit_test(cancelled_between_items),
                                        cmocka_unit_test(the_queue_stays_fed),
