@@ -117,8 +117,11 @@ static motet_status check_port(motet_context *c, const rt_op *op, const rt_port 
     return check_kind(c, op, p);
 }
 
-int rt_port_buffered(const rt_port *p)
+/* Beside a sink, what is computed may be given up and computed again: only what has left its slot
+ * is updated then. */
+int rt_port_buffered(const rt_op *op, const rt_port *p)
 {
+    if (p->access == RT_UPDATE && rt_op_ordered(op)) return 1;
     return p->access == RT_ADD || p->list || p->source || p->sink || p->apart;
 }
 
@@ -126,7 +129,7 @@ int rt_op_buffered(const rt_op *op)
 {
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
-        if (p->array && (rt_port_buffered(p) || p->transform)) return 1;
+        if (p->array && (rt_port_buffered(op, p) || p->transform)) return 1;
     }
     return 0;
 }

@@ -135,7 +135,7 @@ motet_status rt_launch(const rt_queue *queue, const k_kernel *kernel, const void
 motet_status rt_op_check(motet_context *context, const rt_op *op);
 /* 1 if the port takes memory of its own even where kernels reach host memory; what its transform
  * makes is not counted. */
-int rt_port_buffered(const rt_port *port);
+int rt_port_buffered(const rt_op *op, const rt_port *port); /* of the operation */
 int rt_op_buffered(const rt_op *op); /* one of its ports is, or has a transform */
 /* 1 if parts must leave in ascending order: one of them goes to a sink. */
 int rt_op_ordered(const rt_op *op);

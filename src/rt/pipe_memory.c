@@ -16,8 +16,8 @@ static void lay_out(pipe_device *d)
             d->made[i] = d->made_bytes;
             d->made_bytes += (size_t)rt_share_made_bytes(&d->share, op, p);
         }
-        d->buffered[i] =
-            !d->device->host_visible || rt_port_buffered(p) || (d->apart && p->access != RT_READ);
+        d->buffered[i] = !d->device->host_visible || rt_port_buffered(op, p) ||
+                         (d->apart && p->access != RT_READ);
         if (!d->buffered[i]) continue;
         if (d->share.resident >> i & 1) {
             d->kind[i] = RT_RESIDENT;

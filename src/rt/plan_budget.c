@@ -135,7 +135,7 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_s
         const rt_port *p = &op->port[i];
         if (!p->array || s->resident >> i & 1) continue;
         s->made_bytes = plan_add(s->made_bytes, rt_share_made_bytes(s, op, p));
-        if (device->host_visible && !rt_port_buffered(p)) continue;
+        if (device->host_visible && !rt_port_buffered(op, p)) continue;
         const rt_port_kind kind = rt_share_port(s, p, op->axes);
         int64_t *sum = kind == RT_FIXED      ? &s->fixed_bytes
                        : kind == RT_OF_BLOCK ? &s->block_bytes

@@ -220,6 +220,65 @@ static void losses_keep_the_order(void **state)
             }
 }
 
+typedef struct both_args {
+    rt_view out, also;
+    int64_t count[2];
+} both_args;
+static const size_t both_args_bytes = sizeof(both_args);
+
+/* out = also = also + 1: each element by its chunk alone. */
+static void both(const void *p, int64_t begin, int64_t end, void *scratch)
+{
+    (void)scratch;
+    const both_args *a = p;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t i = k / a->count[1], j = k % a->count[1];
+        float *also = (float *)a->also.data + i * a->also.stride[0] + j * a->also.stride[1];
+        *also += 1;
+        ((float *)a->out.data)[i * a->out.stride[0] + j * a->out.stride[1]] = *also;
+    }
+}
+TOY_KERNEL(both, both_args)
+
+static motet_status enqueue_both(const rt_chunk *chunk, const rt_queue *queue, const void *user)
+{
+    (void)user;
+    const both_args a = {chunk->port[2], chunk->port[3], {chunk->count[0], chunk->count[1]}};
+    return rt_launch(queue, &both_kernel, &a, chunk->count[0] * chunk->count[1]);
+}
+
+/* What was computed and is given up after a loss, as an earlier part must leave before it, is
+ * computed again from the former values: nothing is added twice. */
+static void what_is_updated_beside_a_sink_is_updated_once(void **state)
+{
+    (void)state;
+    for (int64_t k = 1, over = 0; !over; k += 1 + k / 30) {
+        motet_context *c = context_for((uint64_t)k, "cpu,sim:2,sim:0", 2, k);
+        ordered o;
+        make(c, PIPE_SMOOTH, &o);
+        motet_array *also = toy_array(c, ROWS, COLUMNS, 1);
+        float *values = motet_array_data(also);
+        for (int64_t i = 0; i < ROWS * COLUMNS; i++) values[i] = 0;
+        o.op.enqueue = enqueue_both;
+        o.op.port[0].array = NULL;
+        o.op.port[3] = (rt_port){.name = "also", .array = also, .access = RT_UPDATE, .cut = {0, 1}};
+        const rt_run_options options = {.cut = {{2, 0}, 0}};
+        assert_ok(c, rt_run_with(c, &o.op, &options));
+        sim_counts counts;
+        sim_count(c, 2, &counts);
+        over = !counts.losses;
+        assert_int_equal(o.to.elements, ROWS * COLUMNS);
+        for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+            assert_true(values[i] == 1);
+            assert_true(o.to.data[i] == 1);
+        }
+        assert_clean(c);
+        motet_array_free(also);
+        drop(&o);
+        motet_context_free(c);
+    }
+}
+
 /* A sink that refuses a part ends the run with its own status, whatever that is: no device is
  * blamed, nothing more is told. */
 static void a_sink_may_refuse(void **state)
@@ -299,8 +358,12 @@ static void turns_keep_the_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_arrive_in_order), cmocka_unit_test(plans_are_kept),
-        cmocka_unit_test(losses_keep_the_order), cmocka_unit_test(a_sink_may_refuse),
-        cmocka_unit_test(refused_runs_are_told), cmocka_unit_test(turns_keep_the_order)};
+        cmocka_unit_test(parts_arrive_in_order),
+        cmocka_unit_test(plans_are_kept),
+        cmocka_unit_test(losses_keep_the_order),
+        cmocka_unit_test(what_is_updated_beside_a_sink_is_updated_once),
+        cmocka_unit_test(a_sink_may_refuse),
+        cmocka_unit_test(refused_runs_are_told),
+        cmocka_unit_test(turns_keep_the_order)};
     return cmocka_run_group_tests(tests, expect, NULL);
 }
