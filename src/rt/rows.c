@@ -22,7 +22,7 @@ int64_t rt_rows_bytes(int64_t entries, motet_type type, int64_t width)
 motet_status rt_rows_fit(motet_context *c, const char *name, int64_t rows, int64_t entries,
                          int64_t bytes, int64_t allowed)
 {
-    if (bytes <= allowed) return MOTET_OK;
+    if (bytes <= allowed && bytes < INT64_MAX) return MOTET_OK;
     return fail(c, MOTET_OVER_BUDGET,
                 "%s: %lld rows with %lld entries take %lld bytes, %lld are allowed", name,
                 (long long)rows, (long long)entries, (long long)bytes, (long long)allowed);

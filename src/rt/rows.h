@@ -30,7 +30,8 @@ void rt_rows_digest(const rt_rows *rows, char out[33]);
 int64_t rt_rows_allowed(const motet_context *context, uint64_t most);
 /* Bytes of so many entries; INT64_MAX when they pass that. */
 int64_t rt_rows_bytes(int64_t entries, motet_type type, int64_t width);
-/* OVER_BUDGET unless rows with so many entries, which take so many bytes, are allowed. */
+/* OVER_BUDGET unless rows with so many entries, which take so many bytes, are allowed; INT64_MAX
+ * bytes never are. */
 motet_status rt_rows_fit(motet_context *context, const char *name, int64_t rows, int64_t entries,
                          int64_t bytes, int64_t allowed);
 /* An array of its own that operations write in place: nobody else sees it before they succeed. */

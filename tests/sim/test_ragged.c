@@ -127,6 +127,27 @@ static void caps_are_kept(void **state)
         }
 }
 
+/* Entries that nobody can count are refused, also where no bound is set. */
+static void more_entries_than_can_be_counted_are_refused(void **state)
+{
+    (void)state;
+    static const int64_t capacities[] = {0, 4, INT64_MAX / 2};
+    for (int k = 0; k < 3; k++) {
+        motet_context *c = test_context();
+        motet_array *wanted = NULL;
+        assert_ok(c, motet_array_create(c, MOTET_I64, 1, (int64_t[]){4}, &wanted));
+        for (int i = 0; i < 4; i++)
+            ((int64_t *)motet_array_data(wanted))[i] = k < 2 ? INT64_MAX / 2 : 1;
+        const rt_ragged r = toy_emit(wanted, capacities[k]);
+        rt_rows *rows = NULL;
+        assert_status(c, rt_ragged_run(c, &r, NULL, &rows), MOTET_OVER_BUDGET);
+        assert_message(c, "toy.emit", "4 rows with", NULL);
+        assert_null(rows);
+        motet_array_free(wanted);
+        motet_context_free(c);
+    }
+}
+
 /* A row that no device has room for is named; the budget holds otherwise. */
 static void a_row_too_long_is_named(void **state)
 {
@@ -243,8 +264,12 @@ static void nonsense_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_holds_its_entries), cmocka_unit_test(caps_are_kept),
-        cmocka_unit_test(a_row_too_long_is_named),     cmocka_unit_test(losses_anywhere),
-        cmocka_unit_test(failing_host_allocations),    cmocka_unit_test(nonsense_is_refused)};
+        cmocka_unit_test(every_row_holds_its_entries),
+        cmocka_unit_test(caps_are_kept),
+        cmocka_unit_test(more_entries_than_can_be_counted_are_refused),
+        cmocka_unit_test(a_row_too_long_is_named),
+        cmocka_unit_test(losses_anywhere),
+        cmocka_unit_test(failing_host_allocations),
+        cmocka_unit_test(nonsense_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
