@@ -47,6 +47,7 @@ typedef struct rt_devices {
     pthread_mutex_t planning;      /* one plan is made at a time; guards what follows */
     pthread_cond_t changed;        /* something was given */
     uint64_t given;                /* how often */
+    struct rt_hold *waiting;       /* for memory, the longest first */
     int64_t runs_hold[RT_DEVICES]; /* bytes of device memory, part of `held` */
     int64_t promised, drawn;       /* bytes of the host that runs will allocate; have allocated */
 } rt_devices;

@@ -79,6 +79,7 @@ static motet_status plan_alone(pipeline *p, pipe_device *d)
     for (int i = 0; i < RT_PORTS && d->apart; i++) op.port[i].apart = op.port[i].access != RT_READ;
     rt_plan_options options = *job->options;
     options.weightings = 0;
+    job->hold->left = 0;   /* the host's bytes are counted from when the run began */
     options.from_home = 1; /* parts that stay here are those of the share */
     TRY(rt_resident_home(job->resident, d->on->device->index));
     rt_pool_flush_device(job->context, d->on); /* else it would hold the share's memory as well */
@@ -280,8 +281,10 @@ motet_status pipe_step(pipeline *p, int *moved)
         if (d->kept) TRY(step(p, d, moved));
         remaining += !d->out;
     }
-    if (!p->held) rt_hold_drawn(p->job->context, p->job->hold, INT64_MAX);
-    p->held = 1;
+    if (!p->held && !p->job->turn->ending) { /* else some take their memory in the next turn */
+        rt_hold_drawn(p->job->context, p->job->hold, INT64_MAX);
+        p->held = 1;
+    }
     if (!remaining && !pipe_over(p))
         return fail(p->job->context, p->failure, "%s: no device is left: %s", p->job->op->name,
                     p->reason);

@@ -92,8 +92,9 @@ static motet_status make_plan(run *r)
     TRY(weigh(r, remaining));
     const int64_t bound = mem_bound(c);
     if (bound < INT64_MAX) {
+        r->hold.left = mem_left(c);
         r->plan_options.host_memory = bound;
-        r->plan_options.host_held = bound - mem_left(c);
+        r->plan_options.host_held = bound - r->hold.left;
         if (remaining > 1 || !r->devices[0].host_visible || rt_op_buffered(r->op))
             r->plan_options.host_held += PIPE_BOOKS;
     }
@@ -152,9 +153,9 @@ motet_status run_plan(run *r, int wait)
         const motet_status st = make_plan(r);
         if (st == MOTET_OK) return st;
         leave_devices(r);
-        if (st == MOTET_OVER_BUDGET && rt_parts_spill(c)) continue;
+        if (st == MOTET_OVER_BUDGET && !r->hold.behind && rt_parts_spill(c)) continue;
         if (!wait || st != MOTET_OVER_BUDGET || !r->hold.shared) return run_end(r, st);
-        TRY(rt_hold_wait(c, seen, &r->phase));
+        TRY(rt_hold_wait(c, &r->hold, seen, &r->phase));
     }
 }
 

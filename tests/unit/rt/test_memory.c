@@ -119,6 +119,7 @@ static void plans_see_what_other_runs_will_allocate_on_the_host(void **state)
 
 typedef struct waiting {
     motet_context *context;
+    rt_hold hold;
     uint64_t seen;
     atomic_int begun;
     motet_status status;
@@ -129,7 +130,7 @@ static void *wait_on(void *user)
     waiting *w = user;
     log_phase phase = log_phase_begin(w->context, "waiting", 1);
     atomic_store(&w->begun, 1);
-    w->status = rt_hold_wait(w->context, w->seen, &phase);
+    w->status = rt_hold_wait(w->context, &w->hold, w->seen, &phase);
     return NULL;
 }
 
@@ -150,7 +151,88 @@ static void waiting_ends_when_something_is_given_or_cancelled(void **state)
             rt_hold_end(c, &hold);
         pthread_join(thread, NULL);
         assert_int_equal(w.status, cancel ? MOTET_CANCELLED : MOTET_OK);
+        assert_true((c->devices->waiting == &w.hold) == !cancel);
+        rt_hold_end(c, &w.hold);
+        assert_null(c->devices->waiting);
     }
+    motet_context_free(c);
+}
+
+typedef struct comer {
+    motet_context *context;
+    rt_op op;
+    int64_t big; /* rows that must be there at once */
+    atomic_int *begun, number, over;
+    motet_status status;
+} comer;
+
+static motet_status begin(const rt_chunk *chunk, const rt_queue *queue, const void *user)
+{
+    comer *m = (comer *)(uintptr_t)user;
+    if (!m->number) m->number = atomic_fetch_add(m->begun, 1) + 1;
+    rt_op toy = toy_update(m->op.port[0].array, m->op.port[2].array);
+    return toy.enqueue(chunk, queue, toy.user);
+}
+
+static void *come(void *user)
+{
+    comer *m = user;
+    rt_op op = m->op;
+    op.enqueue = begin;
+    op.user = m;
+    op.grain[0] = m->big;
+    m->status = rt_run(m->context, &op);
+    atomic_store(&m->over, 1);
+    return NULL;
+}
+
+static int in_queue(motet_context *c)
+{
+    int count = 0;
+    pthread_mutex_lock(&c->devices->planning);
+    for (const rt_hold *h = c->devices->waiting; h; h = h->next) count++;
+    pthread_mutex_unlock(&c->devices->planning);
+    return count;
+}
+
+/* Who needs much memory and waits for it is served before those who come later and need little: a
+ * row of them cannot keep it waiting for ever. */
+static void memory_is_given_in_the_order_of_asking(void **state)
+{
+    (void)state;
+    motet_context *c = sim_context(NULL, "sim:0");
+    c->options.memory = 205000;
+    motet_array *in = toy_array(c, 400, 64, 1), *out[3];
+    for (int i = 0; i < 3; i++) out[i] = toy_array(c, 400, 64, 2);
+    const rt_op op = toy_update(in, out[2]);
+    const rt_plan_options options = {.cut = {{0}, 0}};
+    rt_plan_device d = device_of(c);
+    rt_plan plan;
+    rt_hold held;
+    memset(&held, 0, sizeof held);
+    d.budget = 100000; /* beside it there is no room for all at once, 204,800 bytes */
+    assert_ok(c, rt_hold_plan(c, &op, &d, first, 1, &options, &plan, &held));
+    comer come_in[2];
+    pthread_t thread[2];
+    atomic_int begun;
+    atomic_init(&begun, 0);
+    for (int i = 0; i < 2; i++) {
+        come_in[i] = (comer){.context = c, .op = toy_update(in, out[i]), .begun = &begun};
+        come_in[i].big = i ? 1 : 400;
+        assert_int_equal(pthread_create(&thread[i], NULL, come, &come_in[i]), 0);
+        while (in_queue(c) != i + 1 && !atomic_load(&come_in[i].over)) continue;
+    }
+    rt_hold_end(c, &held);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(thread[i], NULL);
+        assert_ok(c, come_in[i].status);
+        assert_int_equal(come_in[i].number, i + 1);
+    }
+    assert_null(c->devices->waiting);
+    assert_int_equal(atomic_load(&c->devices->set[0].held), 0);
+    assert_clean(c);
+    for (int i = 0; i < 3; i++) motet_array_free(out[i]);
+    motet_array_free(in);
     motet_context_free(c);
 }
 
@@ -211,6 +293,7 @@ int main(void)
         cmocka_unit_test(plans_see_what_other_runs_hold),
         cmocka_unit_test(plans_see_what_other_runs_will_allocate_on_the_host),
         cmocka_unit_test(waiting_ends_when_something_is_given_or_cancelled),
+        cmocka_unit_test(memory_is_given_in_the_order_of_asking),
         cmocka_unit_test(runs_at_once_share_one_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
