@@ -142,9 +142,9 @@ static int flush_host(motet_context *c)
         dev_memory memory = {NULL, 0, 0};
         pthread_mutex_lock(&c->pool->lock);
         if (c->pool->host.count) no_longer(&c->pool->host, 0, &memory);
+        atomic_fetch_sub(&c->idle, memory.bytes); /* never less than 0: with the lock held */
         pthread_mutex_unlock(&c->pool->lock);
         if (!memory.data) return released;
-        atomic_fetch_sub(&c->idle, memory.bytes);
         mem_free(c, memory.data);
     }
 }
@@ -154,11 +154,9 @@ void *rt_pool_take_host(motet_context *c, size_t bytes, int zero)
     dev_memory memory = {NULL, 0, 0};
     pthread_mutex_lock(&c->pool->lock);
     const int found = find(&c->pool->host, bytes, 0, &memory);
+    if (found) atomic_fetch_sub(&c->idle, bytes);
     pthread_mutex_unlock(&c->pool->lock);
-    if (found)
-        atomic_fetch_sub(&c->idle, bytes);
-    else
-        memory.data = mem_alloc(c, bytes);
+    if (!found) memory.data = mem_alloc(c, bytes);
     if (!memory.data && rt_pool_flush(c)) memory.data = mem_alloc(c, bytes);
     if (memory.data && zero) memset(memory.data, 0, bytes);
     return memory.data;
@@ -171,9 +169,9 @@ void rt_pool_give_host(motet_context *c, void *block, size_t bytes)
     if (!block) return;
     pthread_mutex_lock(&c->pool->lock);
     put(&c->pool->host, &memory, &gone);
-    pthread_mutex_unlock(&c->pool->lock);
     atomic_fetch_add(&c->idle, bytes);
     atomic_fetch_sub(&c->idle, gone.bytes);
+    pthread_mutex_unlock(&c->pool->lock);
     mem_free(c, gone.data);
 }
 
