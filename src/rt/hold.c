@@ -137,6 +137,7 @@ void rt_hold_end(motet_context *c, rt_hold *hold)
     for (int i = 0; i < all->count; i++) hold_device(all, hold, i, 0);
     hold_host(all, hold, 0, 0);
     leave_queue(all, hold);
+    hold->planned = 0;
     given(all);
     pthread_mutex_unlock(&all->planning);
 }

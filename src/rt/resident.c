@@ -188,6 +188,18 @@ static motet_status begin_device(rt_resident *r, const rt_share *share, int devi
     return MOTET_OK;
 }
 
+/* New parts of the device take no more than planned. */
+static int as_planned(const rt_resident *r, const rt_share *share, int device)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < RT_PORTS; i++) {
+        const rt_use *use = &r->use[device][i];
+        if (use->fresh) bytes += bytes_of(&r->op->port[i], &use->part->box);
+    }
+    return bytes <= share->resident_bytes &&
+           (int64_t)rt_resident_fill(r, device) <= share->fill_bytes;
+}
+
 motet_status rt_resident_begin(motet_context *c, const rt_op *op, const rt_plan *plan,
                                const int *index, rt_resident **out)
 {
@@ -206,6 +218,8 @@ motet_status rt_resident_begin(motet_context *c, const rt_op *op, const rt_plan 
     motet_status st = MOTET_OK;
     for (int i = 0; i < plan->devices && st == MOTET_OK; i++)
         if (plan->share[i].chunks) st = begin_device(r, &plan->share[i], index[i]);
+    for (int i = 0; i < plan->devices && st == MOTET_OK; i++)
+        if (!as_planned(r, &plan->share[i], index[i])) st = MOTET_BUSY;
     if (st != MOTET_OK) {
         rt_resident_end(r);
         return st;

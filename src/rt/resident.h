@@ -34,7 +34,8 @@ void rt_resident_bytes(const rt_op *op, const rt_share *share, int place, int64_
                        int64_t *fill);
 
 /* Before the run: what it reads at home is there when this returns. *out is NULL when no array of
- * the operation stays anywhere. DEVICE_LOST: an array is broken. Waits. */
+ * the operation stays anywhere. DEVICE_LOST: an array is broken; BUSY: parts that the plan counts
+ * on have gone since, as others needed their bytes: it must be planned anew. Waits. */
 motet_status rt_resident_begin(motet_context *context, const rt_op *op, const rt_plan *plan,
                                const int *index, rt_resident **out);
 /* Memory for the new parts of a device. In what follows NULL is legal: nothing stays anywhere. */

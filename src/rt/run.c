@@ -248,10 +248,7 @@ void run_tell(const rt_op *op, motet_status status)
 
 static motet_status go(run *r, flow *f)
 {
-    TRY(run_plan(r, 1));
-    motet_status st = flow_begin(f, &r->phase);
-    if (st != MOTET_OK) return run_end(r, st);
-    st = run_begin(r, &f->turn);
+    motet_status st = flow_begin(f, r, 1);
     if (st == MOTET_OK) {
         f->run[0] = r;
         while (st == MOTET_OK && r->pipe && !pipe_over(r->pipe)) st = flow_step(f);

@@ -68,12 +68,7 @@ static motet_status begin(batch *b, int64_t item, int wait, run **out)
                .options = b->options,
                .phase = log_phase_begin(b->context, op->name, op->extent[0])};
     r->phase.cancelled = b->phase.cancelled;
-    TRY(run_plan(r, wait));
-    if (wait) {
-        const motet_status st = flow_begin(&b->flow, &r->phase);
-        if (st != MOTET_OK) return run_end(r, st);
-    }
-    TRY(run_begin(r, &b->flow.turn));
+    TRY(flow_begin(&b->flow, r, wait));
     *out = r;
     return MOTET_OK;
 }

@@ -30,9 +30,16 @@ static void doze(flow *f, const uint64_t *seen)
     device->table->doze(device, seen[chosen], count > 1 ? doze_short : doze_longest);
 }
 
-motet_status flow_begin(flow *f, log_phase *phase)
+motet_status flow_begin(flow *f, run *r, int wait)
 {
-    return rt_turn_take(f->context, &f->turn.turn, phase);
+    for (;;) {
+        TRY(run_plan(r, wait));
+        motet_status st = wait ? rt_turn_take(f->context, &f->turn.turn, &r->phase) : MOTET_OK;
+        if (st != MOTET_OK) return run_end(r, st);
+        st = run_begin(r, &f->turn);
+        if (st != MOTET_BUSY) return st;
+        if (wait) flow_end(f);
+    }
 }
 
 /* Somebody waits and all is back: they have their turn, then this run goes on without the devices

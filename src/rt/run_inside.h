@@ -31,7 +31,7 @@ typedef struct run {
  * fit because of what other runs hold is waited for, or refused. After a failure nothing is held.
  */
 motet_status run_plan(run *r, int wait);
-/* Takes its memory, in its turn; after a failure nothing is held. */
+/* Takes its memory, in its turn; after a failure nothing is held. BUSY: it must be planned anew. */
 motet_status run_begin(run *r, pipe_turn *turn);
 /* Tells the sinks of an operation how it ended. */
 void run_tell(const rt_op *op, motet_status status);
@@ -46,8 +46,9 @@ typedef struct flow { /* all 0, with a context, in the beginning */
     int dozer;
 } flow;
 
-/* The first turn, which `phase` waits for. */
-motet_status flow_begin(flow *f, log_phase *phase);
+/* Plans and begins it: in the turn that the flow has; `wait`: in its first turn, which it waits for
+ * after what run_plan waits for. After a failure it holds nothing, and the flow may have a turn. */
+motet_status flow_begin(flow *f, run *r, int wait);
 /* One step of all that can go on, or a sleep, or a change of turns. */
 motet_status flow_step(flow *f);
 void flow_end(flow *f);

@@ -1,8 +1,12 @@
 /* Arrays that stay on devices: the same bits, fewer bytes moved, within what was planned. */
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "rt/hold.h"
 #include "rt/part.h"
+#include "rt/turn.h"
 #include "support/pipe.h"
 #include "support/ports.h"
 
@@ -300,6 +304,62 @@ static void budgets_hold_what_stays(void **state)
         assert_clean(c);
         motet_context_free(c);
     }
+}
+
+typedef struct waiter {
+    motet_context *context;
+    rt_op op;
+    motet_status status;
+} waiter;
+
+static void *wait_and_run(void *user)
+{
+    waiter *w = user;
+    w->status = rt_run(w->context, &w->op);
+    return NULL;
+}
+
+/* A run is planned with a part that is there, and waits for its turn; meanwhile others need the
+ * part's bytes, and take them. The run is planned anew: the budget holds. */
+static void a_part_may_go_before_the_turn(void **state)
+{
+    (void)state;
+    enum { MEMORY = 24000 };
+    motet_context *c = context_for(1, "sim:0");
+    c->options.memory = MEMORY;
+    motet_array *in = toy_array(c, 100, 25, 1), *out = toy_array(c, 100, 25, 2);
+    rt_array_reside(in, RT_RESIDE_REPLICATED); /* 10,000 bytes */
+    waiter w = {.context = c, .op = toy_smooth(in, out)};
+    assert_ok(c, rt_run(c, &w.op));
+    rt_device *one = &c->devices->set[0];
+    assert_true(atomic_load(&one->held) >= 10000);
+    rt_turn turn;
+    pthread_t thread;
+    assert_ok(c, rt_turn_take(c, &turn, NULL));
+    assert_int_equal(pthread_create(&thread, NULL, wait_and_run, &w), 0);
+    while (rt_turns_waiting(c) != 1) sched_yield();
+    const int64_t planned = atomic_load(&one->held);
+    assert_true(rt_parts_spill(c) > 0);
+    const int64_t gone = planned - atomic_load(&one->held);
+    assert_true(gone >= 10000);
+    motet_context_trim(c);
+    dev_memory others;
+    assert_ok(c, one->table->alloc(one->device, DEV_DEVICE, (size_t)gone, &others));
+    rt_hold_bytes(one, gone);
+    rt_hold_taken(one, gone);
+    rt_turn_give(&turn);
+    pthread_join(thread, NULL);
+    assert_ok(c, w.status);
+    sim_counts counts;
+    sim_count(c, 0, &counts);
+    assert_true(counts.used_peak <= MEMORY);
+    one->table->release(one->device, &others);
+    rt_hold_bytes(one, -gone);
+    rt_hold_taken(one, -gone);
+    motet_array_free(in);
+    motet_array_free(out);
+    assert_clean(c);
+    motet_context_free(c);
 }
 
 /* The newest values of an array are on devices, and its home has others, but for what the cpu has
@@ -678,13 +738,13 @@ static void each_edge_is_needed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_set_of_bits),          cmocka_unit_test(nothing_moves_twice),
-        cmocka_unit_test(only_halos_move),          cmocka_unit_test(the_caller_may_write),
-        cmocka_unit_test(budgets_hold_what_stays),  cmocka_unit_test(every_port_finds_them),
-        cmocka_unit_test(a_second_look_finds_them), cmocka_unit_test(losses_anywhere),
-        cmocka_unit_test(inputs_have_a_home),       cmocka_unit_test(writing_heals),
-        cmocka_unit_test(a_new_epoch_has_nothing),  cmocka_unit_test(device_memory_may_fail),
-        cmocka_unit_test(host_memory_may_fail),     cmocka_unit_test(hangs_anywhere),
-        cmocka_unit_test(each_edge_is_needed)};
+        cmocka_unit_test(one_set_of_bits),         cmocka_unit_test(nothing_moves_twice),
+        cmocka_unit_test(only_halos_move),         cmocka_unit_test(the_caller_may_write),
+        cmocka_unit_test(budgets_hold_what_stays), cmocka_unit_test(a_part_may_go_before_the_turn),
+        cmocka_unit_test(every_port_finds_them),   cmocka_unit_test(a_second_look_finds_them),
+        cmocka_unit_test(losses_anywhere),         cmocka_unit_test(inputs_have_a_home),
+        cmocka_unit_test(writing_heals),           cmocka_unit_test(a_new_epoch_has_nothing),
+        cmocka_unit_test(device_memory_may_fail),  cmocka_unit_test(host_memory_may_fail),
+        cmocka_unit_test(hangs_anywhere),          cmocka_unit_test(each_edge_is_needed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
