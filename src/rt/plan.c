@@ -137,11 +137,14 @@ static motet_status refuse_host(motet_context *c, const rt_plan *plan, const rt_
                                 int64_t staging)
 {
     const int64_t needed = plan_add(plan->private_bytes, plan_add(staging, o->host_held));
-    return fail(c, MOTET_OVER_BUDGET,
-                "%s on the host: the bound is %lld bytes; %lld are held, private copies take %lld, "
-                "staging and scratch at least %lld: at least %lld bytes",
-                plan->operation, (long long)o->host_memory, (long long)o->host_held,
-                (long long)plan->private_bytes, (long long)staging, (long long)needed);
+    return fail(
+        c, MOTET_OVER_BUDGET,
+        "%s on the host: the bound is %lld bytes; %lld are held, private copies take %lld, a "
+        "row takes %lld; with 1 chunk in flight staging and scratch take %lld: at least "
+        "%lld bytes",
+        plan->operation, (long long)o->host_memory, (long long)o->host_held,
+        (long long)plan->private_bytes, (long long)plan->row_bytes, (long long)staging,
+        (long long)needed);
 }
 
 /* Staging for each device that needs some: an equal part of what the host has left. */

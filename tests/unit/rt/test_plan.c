@@ -297,7 +297,7 @@ static void runs_are_refused_before_they_begin(void **state)
     motet_context_memory(c, &before);
     assert_status(c, rt_run(c, &op), MOTET_OVER_BUDGET);
     assert_message(c, "toy.map:2 on the host", "bound is 1024000", "private copies take 1024000",
-                   NULL);
+                   "a row takes 2048", "with 1 chunk in flight", NULL);
     motet_context_memory(c, &after);
     assert_int_equal(after.peak, before.peak);
     motet_context_free(c);
