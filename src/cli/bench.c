@@ -126,10 +126,10 @@ static int measure_all(bench *b)
     run *r = b->r;
     if (r->talks) {
         printf("ct: volume of %lld x %lld x %lld, %lld views; the least of %lld runs after a "
-               "warm-up, in "
-               "which the numbers of threads take turns\n\n",
+               "warm-up%s\n\n",
                (long long)b->rows, (long long)b->columns, (long long)b->columns,
-               (long long)b->views, (long long)b->repeat);
+               (long long)b->views, (long long)b->repeat,
+               b->devices ? "" : ", in which the numbers of threads take turns");
         if (b->devices) printf("on %s\n\n", b->devices);
         printf("%-12s  %-4s  %7s  %9s  %11s  %8s\n", "operation", "isa", "threads", "seconds",
                "G updates/s", "speed-up");

@@ -7,7 +7,7 @@
 #include "weights.h"
 #include "words.h"
 
-enum { DEVICES = 8, NAME = 32, SAMPLE = 4096 };
+enum { DEVICES = 16, NAME = 32, SAMPLE = 4096 };
 
 static const double pi = 3.14159265358979323846;
 
@@ -252,7 +252,11 @@ static int plan(planning *p)
     json_t *made = json_loads(text, 0, NULL);
     motet_text_free(r->context, text);
     if (!made) return complain(p->a->command, EXIT_DEVICE, "no memory for the plan");
-    if (r->talks) tell(made);
+    if (r->talks) {
+        printf("sizes     %lld views of %lld rows x %lld columns\n", (long long)p->views,
+               (long long)p->rows, (long long)p->columns);
+        tell(made);
+    }
     json_object_update(r->result, made);
     json_decref(made);
     return EXIT_OK;

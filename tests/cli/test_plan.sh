@@ -38,6 +38,7 @@ refused 1 '--pad is "-1"' plan ct filter --pad=-1
 # A scan gives the sizes; flags win.
 works ct simulate -o scan.h5 --views 30 --rows 6 --columns 40
 works plan ct backproject scan.h5
+has 'sizes     30 views of 6 rows x 40 columns'
 has 'chunks of 6 x 40'
 works plan ct backproject scan.h5 --rows 9
 has 'chunks of 9 x 40'
@@ -50,7 +51,10 @@ for list in gpu cuda cuda: cuda:x cpu, ,cpu cpu,,cpu cuda:0=x cuda:0= cuda:0=-1 
     refused 1 "--devices is \"$list\", expected at most 16 of" plan ct recon --devices "$list"
 done
 refused 1 '--devices names cuda:0 twice' plan ct recon --devices cuda:0,cuda:0
-refused 1 '--devices is "cpu,sim:1,sim:2,sim:3,sim:4,sim:5,sim:6,sim:7,sim:8"' plan ct recon --devices cpu,sim:1,sim:2,sim:3,sim:4,sim:5,sim:6,sim:7,sim:8
+sixteen=$(seq -s, -f cuda:%g 0 15)
+works plan ct recon --devices "$sixteen"
+has 'cuda:15'
+refused 1 "--devices is \"cpu,$sixteen\", expected at most 16 of" plan ct recon --devices "cpu,$sixteen"
 for list in 1 1,2,3 a,b -1,2 1, ,1 nan,1 inf,1 1e301,1; do
     refused 1 "--weights is \"$list\", expected 2 numbers" plan ct recon --devices cpu,sim:0 --weights "$list"
 done
