@@ -161,8 +161,10 @@ static json_t *warnings_json(const struct report *r)
     int failed = !texts;
     for (int i = 0; !failed && i < r->warning_count; i++) {
         const char *text = r->warnings[i];
-        json_t *value = json_string(text);
-        if (!value) value = json_string("(a warning that is not UTF-8)");
+        json_error_t why; /* or there is no memory */
+        json_t *value = json_pack_ex(&why, 0, "s", text);
+        if (!value && json_error_code(&why) == json_error_invalid_utf8)
+            value = json_string("(a warning that is not UTF-8)");
         failed = json_array_append_new(texts, value);
     }
     if (!failed && r->further)
@@ -184,4 +186,15 @@ json_t *report_json(motet_context *c)
     return json_pack("{s:o, s:{s:I, s:I}, s:o}", "operations", operations, "memory",
                      "accounted_peak", (json_int_t)memory.peak, "measured_peak",
                      (json_int_t)measured_peak(), "warnings", warnings);
+}
+
+char *report_text(motet_context *c, const json_t *json, size_t flags)
+{
+    const size_t bytes = json_dumpb(json, NULL, 0, flags);
+    char *text = bytes ? mem_alloc(c, bytes + 1) : NULL;
+    if (!text) return NULL;
+    text[bytes] = '\0';
+    if (json_dumpb(json, text, bytes, flags) == bytes) return text;
+    mem_free(c, text);
+    return NULL;
 }

@@ -21,5 +21,8 @@ void report_operation_add(motet_context *context, const char *name, int64_t chun
 void report_reset(motet_context *context);
 /* {"operations", "memory", "warnings"}; NULL when there is no memory. */
 json_t *report_json(motet_context *context);
+/* JSON as text in the context's memory, written with jansson's flags; NULL when there is no memory.
+ * Not by json_dumps, which leaves out what its buffer cannot grow for. */
+char *report_text(motet_context *context, const json_t *json, size_t flags);
 
 #endif

@@ -87,11 +87,16 @@ int report_write(run *r)
 {
     const command *c = r->args->command;
     json_t *report = compose(r);
-    char *text = report ? json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(17);
+    const size_t length = json_dumpb(report, NULL, 0, flags); /* json_dumps may leave out parts */
+    char *text = length ? malloc(length + 1) : NULL;
+    const int whole = text && json_dumpb(report, text, length, flags) == length;
     json_decref(report);
-    if (!text) return complain(c, EXIT_DEVICE, "no memory for the report");
-    const size_t length = strlen(text);
-    text[length] = '\n'; /* in place of the closing zero */
+    if (!whole) {
+        free(text);
+        return complain(c, EXIT_DEVICE, "no memory for the report");
+    }
+    text[length] = '\n';
     char path[1024];
     snprintf(path, sizeof path, "%s",
              strcmp(r->json_file.path, "-") ? r->json_file.path : "standard output");

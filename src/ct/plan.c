@@ -1,8 +1,8 @@
 /* Plans of CT operations: the very operations that would run, on arrays that are sizes only. */
 #include <motet/plan.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/report.h"
 #include "ct/filter.h"
 #include "ct/operations.h"
 #include "ct/scan.h"
@@ -228,7 +228,6 @@ static json_t *whole_or_null(int64_t value) { return value ? json_integer(value)
 static motet_status print(const planning *p, int64_t rows, int64_t slab, char **out)
 {
     motet_status st = MOTET_NO_MEMORY;
-    char *text = NULL, *copy = NULL;
     json_t *devices = json_array();
     json_t *whole =
         json_pack("{s:O, s:o, s:o, s:I, s:I}", "operations", p->operations, "slab_rows",
@@ -240,13 +239,11 @@ static motet_status print(const planning *p, int64_t rows, int64_t slab, char **
                                                      "peak_bytes", (json_int_t)p->peak[i])))
             goto out;
     if (json_object_set(whole, "devices", devices)) goto out;
-    text = json_dumps(whole, JSON_INDENT(1));
-    copy = text ? mem_text(p->context, text) : NULL;
-    if (!copy) goto out;
-    *out = copy;
+    char *text = report_text(p->context, whole, JSON_INDENT(1));
+    if (!text) goto out;
+    *out = text;
     st = MOTET_OK;
 out:
-    free(text);
     json_decref(devices);
     json_decref(whole);
     return st == MOTET_OK ? st : fail(p->context, st, "no memory for the plan");

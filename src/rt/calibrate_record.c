@@ -1,11 +1,10 @@
 /* The records of calibrations that a context keeps, one for each operation, and their print. */
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/report.h"
 #include "rt/calibrate.h"
 
 struct rt_calibrations { /* guarded by the context's lock */
@@ -159,11 +158,9 @@ motet_status motet_context_calibration(motet_context *c, const char *operation, 
     }
     json_t *record = record_json(r);
     mem_free(c, r);
-    char *text = record ? json_dumps(record, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;
-    char *copy = text ? mem_text(c, text) : NULL;
-    free(text);
+    char *text = report_text(c, record, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     json_decref(record);
-    if (!copy) return fail(c, MOTET_NO_MEMORY, "no memory for the calibration of %.80s", operation);
-    *json = copy;
+    if (!text) return fail(c, MOTET_NO_MEMORY, "no memory for the calibration of %.80s", operation);
+    *json = text;
     return MOTET_OK;
 }

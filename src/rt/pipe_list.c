@@ -26,16 +26,22 @@ static motet_status reserve(pipe_list *l, int64_t more)
     return MOTET_OK;
 }
 
-motet_status pipe_list_add(pipe_list *l, const pipe_task *task)
+/* Where there is room. */
+static void insert(pipe_list *l, const pipe_task *task)
 {
-    for (int i = 0; i < RT_AXES; i++)
-        if (task->count[i] <= 0) return MOTET_OK;
-    TRY(reserve(l, 1));
     int64_t at = l->count;
     while (at > 0 && pipe_task_compare(&l->task[at - 1], task) < 0) at--;
     memmove(&l->task[at + 1], &l->task[at], (size_t)(l->count - at) * sizeof *l->task);
     l->task[at] = *task;
     l->count++;
+}
+
+motet_status pipe_list_add(pipe_list *l, const pipe_task *task)
+{
+    for (int i = 0; i < RT_AXES; i++)
+        if (task->count[i] <= 0) return MOTET_OK;
+    TRY(reserve(l, 1));
+    insert(l, task);
     return MOTET_OK;
 }
 
@@ -63,48 +69,12 @@ motet_status pipe_list_take(pipe_list *l, const int64_t rows[RT_AXES], pipe_task
         rest.first[i] += most;
         rest.count[i] -= most;
         piece->count[i] = most;
-        TRY(pipe_list_add(l, &rest));
+        insert(l, &rest);
     }
     return MOTET_OK;
 }
 
 void pipe_list_take_whole(pipe_list *l, pipe_task *task) { *task = l->task[--l->count]; }
-
-/* What of `from` lies outside of the box: below it along axis 0, above it, then the same along the
- * other axes of what is level with it. */
-static motet_status add_outside(pipe_list *l, pipe_task from, const pipe_task *box)
-{
-    for (int i = 0; i < RT_AXES; i++) {
-        const int64_t first = from.first[i], end = first + from.count[i];
-        int64_t low = box->first[i], high = low + box->count[i];
-        if (low < first) low = first;
-        if (high > end) high = end;
-        if (low >= high) return pipe_list_add(l, &from); /* apart from the box */
-        pipe_task below = from, above = from;
-        below.count[i] = low - first;
-        above.first[i] = high;
-        above.count[i] = end - high;
-        TRY(pipe_list_add(l, &below));
-        TRY(pipe_list_add(l, &above));
-        from.first[i] = low;
-        from.count[i] = high - low;
-    }
-    return MOTET_OK;
-}
-
-motet_status pipe_list_remove(pipe_list *l, const pipe_task *box)
-{
-    pipe_list rest = {.context = l->context, .name = l->name};
-    for (int64_t i = 0; i < l->count; i++) {
-        const motet_status st = add_outside(&rest, l->task[i], box);
-        if (st == MOTET_OK) continue;
-        pipe_list_free(&rest);
-        return st;
-    }
-    pipe_list_free(l);
-    *l = rest;
-    return MOTET_OK;
-}
 
 void pipe_list_free(pipe_list *l)
 {

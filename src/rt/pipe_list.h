@@ -23,17 +23,16 @@ typedef struct pipe_list {
 /* Axis 0 slowest: < 0 when a comes before b. */
 int pipe_task_compare(const pipe_task *a, const pipe_task *b);
 
-motet_status pipe_list_add(pipe_list *list, const pipe_task *task); /* empty ones are left out */
-const pipe_task *pipe_list_first(const pipe_list *list);            /* NULL: there is none */
+/* Empty ones are left out. NO_MEMORY: the list is as it was. */
+motet_status pipe_list_add(pipe_list *list, const pipe_task *task);
+const pipe_task *pipe_list_first(const pipe_list *list); /* NULL: there is none */
 /* Moves one to the front, which leaves the order to the caller. */
 void pipe_list_prefer(pipe_list *list, int64_t number);
 /* The first piece of at most so many rows along each axis, which crosses no multiple of them; the
- * list is not empty. */
+ * list is not empty. NO_MEMORY: the list is as it was. */
 motet_status pipe_list_take(pipe_list *list, const int64_t rows[RT_AXES], pipe_task *piece);
 /* The first one, uncut. */
 void pipe_list_take_whole(pipe_list *list, pipe_task *task);
-/* What lies in the box is done. NO_MEMORY: the list is as it was. */
-motet_status pipe_list_remove(pipe_list *list, const pipe_task *box);
 void pipe_list_free(pipe_list *list);
 
 #endif

@@ -2,7 +2,6 @@
 #include "base/report.h"
 
 #include <motet/job.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -99,19 +98,16 @@ static int add_plans(motet_context *c, json_t *report)
 motet_status motet_context_report(motet_context *c, char **json)
 {
     motet_status st = MOTET_NO_MEMORY;
-    char *text = NULL;
     json_t *devices = json_array(), *report = report_json(c);
     if (!devices || !report) goto out;
     for (int i = 0; i < c->devices->count; i++)
         if (json_array_append_new(devices, device_json(c, &c->devices->set[i]))) goto out;
     if (json_object_set(report, "devices", devices) || add_plans(c, report)) goto out;
-    text = json_dumps(report, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    char *copy = text ? mem_text(c, text) : NULL;
-    if (!copy) goto out;
-    *json = copy;
+    char *text = report_text(c, report, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    if (!text) goto out;
+    *json = text;
     st = MOTET_OK;
 out:
-    free(text);
     json_decref(devices);
     json_decref(report);
     return st == MOTET_OK ? st : fail(c, st, "no memory for the report");
