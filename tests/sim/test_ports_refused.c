@@ -22,10 +22,30 @@ static void list_written(ports_case *p)
     p->op.port[OUT].list = p->list;
     p->op.port[OUT].list_count = p->op.extent[0];
 }
+static void list_uncut(ports_case *p) { p->op.port[IN].cut[0] = RT_WHOLE; }
+static void list_of_no_axis(ports_case *p) { p->op.port[IN].cut[0] = 7; }
 static void list_halo(ports_case *p) { p->op.port[IN].halo = 1; }
 static void offset_falls(ports_case *p) { p->offset[4] = p->offset[3] - 1; }
 static void offset_beyond(ports_case *p) { p->offset[p->op.extent[0]]++; }
 static void offset_starts_late(ports_case *p) { p->offset[0] = p->offset[1] = p->offset[2] = 1; }
+static void offset_ends_early(ports_case *p)
+{
+    for (int64_t i = p->op.extent[0]; p->offset[i] == p->out->shape[0]; i--) p->offset[i]--;
+}
+static void offset_uncut(ports_case *p) { p->op.port[IN].cut[0] = RT_WHOLE; }
+static void offset_of_no_axis(ports_case *p) { p->op.port[IN].cut[0] = 7; }
+static void offset_halo(ports_case *p) { p->op.port[IN].halo = 1; }
+static const int64_t none[11];
+static void offset_summed(ports_case *p) { p->op.port[OUT].offset = none; }
+static void cut_before_the_first(ports_case *p) { p->op.port[OUT].cut[1] = -2; }
+static void written_uncut(ports_case *p) { p->op.port[OUT].cut[1] = RT_WHOLE; }
+static void halo_before(ports_case *p) { p->op.port[IN].halo = -1; }
+static void halo_written(ports_case *p) { p->op.port[OUT].halo = 1; }
+static void written_twice(ports_case *p)
+{
+    p->op.port[FIXED] = p->op.port[OUT];
+    p->op.port[FIXED].name = "again";
+}
 static void offset_and_list(ports_case *p)
 {
     p->op.port[IN].list = p->offset;
@@ -41,6 +61,9 @@ static void source_with_memory(ports_case *p) { p->source[0].bare.data = p->arra
 static void source_written(ports_case *p) { p->op.port[OUT].source = &p->source[0].source; }
 static void source_unread(ports_case *p) { p->source[1].source.read = NULL; }
 static const rt_sink no_sink;
+static const rt_source no_source;
+static void source_listed(ports_case *p) { p->op.port[IN].source = &no_source; }
+static void sink_takes_nothing(ports_case *p) { p->sink.sink.take = NULL; }
 static void sink_read(ports_case *p) { p->op.port[IN].sink = &no_sink; }
 static void made_unstreamed(ports_case *p)
 {
@@ -57,6 +80,20 @@ static void nonsense_is_refused(void **state)
         {PORTS_LISTED, list_short, MOTET_BAD_SHAPE, {"5 entries", "10 rows"}},
         {PORTS_LISTED, list_written, MOTET_INTERNAL, {"out", "row list"}},
         {PORTS_LISTED, list_halo, MOTET_INTERNAL, {"in", "row list"}},
+        {PORTS_LISTED, list_uncut, MOTET_INTERNAL, {"in", "row list"}},
+        {PORTS_LISTED, list_of_no_axis, MOTET_BAD_SHAPE, {"in has 2 axes", "axis 7"}},
+        {PORTS_LISTED, cut_before_the_first, MOTET_BAD_SHAPE, {"out has 2 axes", "axis -2"}},
+        {PORTS_LISTED, written_uncut, MOTET_INTERNAL, {"out", "not cut by axis 1"}},
+        {PORTS_LISTED, written_twice, MOTET_BAD_ARGUMENT, {"again", "share memory"}},
+        {PORTS_LISTED, halo_before, MOTET_INTERNAL, {"in", "halo"}},
+        {PORTS_LISTED, halo_written, MOTET_INTERNAL, {"out", "halo"}},
+        {PORTS_ROWS, offset_ends_early, MOTET_BAD_SHAPE, {"out are elements 0", "expected all"}},
+        {PORTS_SUMS, offset_uncut, MOTET_INTERNAL, {"in", "ragged"}},
+        {PORTS_SUMS, offset_of_no_axis, MOTET_BAD_SHAPE, {"in has 2 axes", "axis 7"}},
+        {PORTS_SUMS, offset_halo, MOTET_INTERNAL, {"in", "ragged"}},
+        {PORTS_COUNT, offset_summed, MOTET_INTERNAL, {"out", "not added to"}},
+        {PORTS_LISTED, source_listed, MOTET_INTERNAL, {"in", "source"}},
+        {PORTS_SINK, sink_takes_nothing, MOTET_INTERNAL, {"out", "sink"}},
         {PORTS_ROWS, offset_falls, MOTET_BAD_DATA, {"offset 4 of out", "expected"}},
         {PORTS_ROWS, offset_beyond, MOTET_BAD_DATA, {"offset 10 of out", "expected"}},
         {PORTS_ROWS, offset_starts_late, MOTET_BAD_SHAPE, {"out are elements 1", "expected all"}},
@@ -85,6 +122,43 @@ static void nonsense_is_refused(void **state)
         ports_case_free(&p);
         motet_context_free(c);
     }
+}
+
+/* Memory that begins where other memory ends is not shared with it. */
+static void neighbours_share_nothing(void **state)
+{
+    (void)state;
+    float data[12] = {0};
+    motet_array a = {.data = data, .bytes = 6 * sizeof *data}, b = a;
+    const rt_port x = {.array = &a}, y = {.array = &b};
+    for (int64_t at = 0; at <= 6; at++) {
+        b.data = data + at;
+        assert_int_equal(rt_ports_overlap(&x, &y), at < 6);
+        assert_int_equal(rt_ports_overlap(&y, &x), at < 6);
+    }
+}
+
+static motet_status launch_less_than_none(const rt_chunk *chunk, const rt_queue *queue,
+                                          const void *user)
+{
+    (void)chunk;
+    return rt_launch(queue, user, NULL, -1);
+}
+
+/* An engine's mistake ends the run, and says whose it was. */
+static void less_than_no_items(void **state)
+{
+    (void)state;
+    static const k_kernel kernel = {.name = "toy.none"};
+    motet_context *c = test_context();
+    pipe_case p;
+    pipe_case_make(c, PIPE_SMOOTH, 40, 13, &p);
+    p.op.enqueue = launch_less_than_none;
+    p.op.user = &kernel;
+    assert_status(c, rt_run(c, &p.op), MOTET_INTERNAL);
+    assert_message(c, "toy.none", "-1 items", NULL);
+    pipe_case_free(&p);
+    motet_context_free(c);
 }
 
 /* A sum of integers, or of numbers in limbs, that leaves its range is bad data; the message names
@@ -225,7 +299,8 @@ static void each_edge_is_needed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nonsense_is_refused),         cmocka_unit_test(sums_beyond_the_range),
+        cmocka_unit_test(nonsense_is_refused),         cmocka_unit_test(neighbours_share_nothing),
+        cmocka_unit_test(less_than_no_items),          cmocka_unit_test(sums_beyond_the_range),
         cmocka_unit_test(former_limbs_are_normalised), cmocka_unit_test(failing_sources),
         cmocka_unit_test(a_row_that_does_not_fit),     cmocka_unit_test(each_edge_is_needed)};
     return cmocka_run_group_tests(tests, NULL, NULL);

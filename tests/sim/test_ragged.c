@@ -230,25 +230,41 @@ static void failing_host_allocations(void **state)
             }
 }
 
+static void two_axes(rt_ragged *r) { r->op.axes = 2; }
+static void a_stream(rt_ragged *r) { r->op.stream_extent = 3; }
+static void no_width(rt_ragged *r) { r->width = 0; }
+static void less_than_no_room(rt_ragged *r) { r->capacity = -1; }
+static void no_fill(rt_ragged *r) { r->fill = NULL; }
+static void neither_count_nor_room(rt_ragged *r) { r->count = NULL, r->capacity = 0; }
+static void an_update(rt_ragged *r) { r->op.port[0].access = RT_UPDATE; }
+static void a_late_port(rt_ragged *r) { r->op.port[RT_LENGTHS] = r->op.port[0]; }
+static void a_halo(rt_ragged *r) { r->op.port[0].halo = 1; }
+static const int64_t numbers[ROWS + 1];
+static void a_list(rt_ragged *r) { r->op.port[0].list = numbers; }
+static void an_offset(rt_ragged *r) { r->op.port[0].offset = numbers; }
+static const rt_source no_source;
+static void a_source(rt_ragged *r) { r->op.port[0].source = &no_source; }
+
 /* Declarations and data that make no sense are refused. */
 static void nonsense_is_refused(void **state)
 {
     (void)state;
+    static void (*const spoil[])(rt_ragged *) = {two_axes,  a_stream,
+                                                 no_width,  less_than_no_room,
+                                                 no_fill,   neither_count_nor_room,
+                                                 an_update, a_late_port,
+                                                 a_halo,    a_list,
+                                                 an_offset, a_source};
     motet_context *c = test_context();
     motet_array *wanted = wanted_of(c, MIXED);
     rt_rows *rows = NULL;
-    rt_ragged r = toy_emit(wanted, 0);
-    r.width = 0;
-    assert_status(c, rt_ragged_run(c, &r, NULL, &rows), MOTET_INTERNAL);
-    r = toy_emit(wanted, 0);
-    r.count = NULL;
-    assert_status(c, rt_ragged_run(c, &r, NULL, &rows), MOTET_INTERNAL);
-    r = toy_emit(wanted, 3);
-    r.op.port[0].halo = 1;
-    assert_status(c, rt_ragged_run(c, &r, NULL, &rows), MOTET_INTERNAL);
-    r = toy_emit(wanted, 0);
-    r.op.port[0].access = RT_UPDATE;
-    assert_status(c, rt_ragged_run(c, &r, NULL, &rows), MOTET_INTERNAL);
+    rt_ragged r;
+    for (size_t i = 0; i < sizeof spoil / sizeof *spoil; i++) {
+        r = toy_emit(wanted, 3);
+        spoil[i](&r);
+        assert_status(c, rt_ragged_run(c, &r, NULL, &rows), MOTET_INTERNAL);
+        assert_message(c, "toy.emit", "a ragged operation", NULL);
+    }
     ((int64_t *)wanted->data)[5] = -1;
     for (int64_t capacity = 0; capacity < 8; capacity += 5) {
         r = toy_emit(wanted, capacity);
@@ -261,6 +277,60 @@ static void nonsense_is_refused(void **state)
     motet_context_free(c);
 }
 
+/* Counted with one array, filled with another. */
+static motet_status fill_more(const rt_chunk *chunk, const rt_queue *queue, const void *user)
+{
+    rt_chunk other = *chunk;
+    other.port[0] = chunk->port[1];
+    return toy_emit(user, 0).fill(&other, queue, NULL);
+}
+
+/* A way to fill that finds other lengths than the way to count is a mistake, told with the row. */
+static void counting_and_filling_agree(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_array *wanted = wanted_of(c, MIXED), *other = wanted_of(c, MIXED);
+    rt_rows *rows = NULL;
+    rt_ragged r = toy_emit(wanted, 0);
+    r.op.port[1] = (rt_port){.name = "other", .array = other, .access = RT_READ};
+    r.op.user = wanted;
+    r.fill = fill_more;
+    assert_ok(c, rt_ragged_run(c, &r, NULL, &rows));
+    assert_rows(rows, wanted);
+    rt_rows_free(rows);
+    rows = NULL;
+    ((int64_t *)other->data)[9]--;
+    assert_status(c, rt_ragged_run(c, &r, NULL, &rows), MOTET_INTERNAL);
+    assert_message(c, "toy.emit", "row 9", NULL);
+    assert_null(rows);
+    motet_array_free(wanted);
+    motet_array_free(other);
+    assert_int_equal(toy_mistakes(), 0);
+    motet_context_free(c);
+}
+
+/* Rows that run again for want of room see a port that is not cut as they did before; and who
+ * gives room need not count. */
+static void whole_ports_are_whole_again(void **state)
+{
+    (void)state;
+    motet_context *c = context_for(3, "sim:0,cpu");
+    motet_array *wanted = wanted_of(c, MIXED), *other = wanted_of(c, EVEN);
+    rt_ragged r = toy_emit(wanted, 3);
+    r.count = NULL;
+    r.op.port[1] = (rt_port){.name = "other", .array = other, .access = RT_READ, .cut = {RT_WHOLE}};
+    rt_rows *rows = NULL;
+    assert_ok(c, rt_ragged_run(c, &r, NULL, &rows));
+    assert_rows(rows, wanted);
+    rt_rows_free(rows);
+    motet_array_free(wanted);
+    motet_array_free(other);
+    assert_int_equal(toy_mistakes(), 0);
+    assert_clean(c);
+    motet_context_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +340,8 @@ int main(void)
         cmocka_unit_test(a_row_too_long_is_named),
         cmocka_unit_test(losses_anywhere),
         cmocka_unit_test(failing_host_allocations),
-        cmocka_unit_test(nonsense_is_refused)};
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(counting_and_filling_agree),
+        cmocka_unit_test(whole_ports_are_whole_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

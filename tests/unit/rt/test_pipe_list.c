@@ -46,6 +46,8 @@ static void add_boxes(pipe_list *l, uint64_t *seed, int *cell)
         assert_ok(l->context, pipe_list_add(l, &t));
     }
     assert_int_equal(l->count, 8);
+    for (int64_t i = 0; i < l->count; i++)
+        assert_int_equal(pipe_task_compare(&l->task[i], &l->task[i]), 0);
     for (int64_t i = 1; i < l->count; i++)
         assert_true(pipe_task_compare(&l->task[i - 1], &l->task[i]) > 0);
 }
