@@ -1,6 +1,7 @@
 /* The texts that tell of a context, when memory runs out while they are made: the whole text, or a
  * refusal that leaves nothing behind. JSON values are jansson's own memory, the text is ours. */
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,10 +147,59 @@ static void a_calibration_is_kept_or_not(void **state)
         }
 }
 
+/* Where no more operations can have weights, the record is refused with them. */
+static void a_calibration_without_weights_is_not_kept(void **state)
+{
+    (void)state;
+    motet_context *c = sim_context(NULL, "sim:0,cpu,sim:3");
+    for (int i = 0; i < RT_WEIGHTINGS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "toy.%d", i);
+        assert_ok(c, motet_context_weights(c, name, 3, (double[]){1, 1, 1}));
+    }
+    assert_int_equal(keep(c), MOTET_BAD_ARGUMENT);
+    rt_calibration r;
+    assert_int_equal(rt_calibration_of(c, "toy.smooth", &r), 0);
+    motet_context_free(c);
+}
+
+/* A device that comes back is in the plans that are told from then on; whichever allocation fails
+ * then, the plan that was told stays. */
+static void plans_of_more_devices_are_told(void **state)
+{
+    (void)state;
+    for (int64_t k = 1, over = 0; !over; k++) {
+        motet_context *c = test_context_failing(0, 0);
+        assert_ok(c, sim_use(c, NULL, "sim:0,cpu"));
+        pipe_case p;
+        pipe_case_make(c, PIPE_SMOOTH, 40, 13, &p);
+        atomic_store(&c->devices->set[0].lost, 1);
+        assert_ok(c, rt_run(c, &p.op));
+        atomic_store(&c->devices->set[0].lost, 0);
+        test_context_fail_at(c, k, 0);
+        const motet_status st = rt_run(c, &p.op);
+        over = !test_context_failed(c);
+        test_context_fail_at(c, 0, 0);
+        assert_true(st == MOTET_OK || !over);
+        char *text = NULL;
+        assert_ok(c, motet_context_report(c, &text));
+        const char *plan = strstr(text, "\"plan\"");
+        assert_non_null(plan);
+        assert_non_null(strstr(plan, "\"cpu\""));
+        if (st == MOTET_OK) assert_non_null(strstr(plan, "\"sim:0\""));
+        motet_text_free(c, text);
+        pipe_case_free(&p);
+        motet_context_free(c);
+        toy_mistakes();
+    }
+}
+
 int main(void)
 {
     json_set_alloc_funcs(values_allocate, values_release);
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_text_is_whole_or_refused),
-                                       cmocka_unit_test(a_calibration_is_kept_or_not)};
+                                       cmocka_unit_test(a_calibration_is_kept_or_not),
+                                       cmocka_unit_test(a_calibration_without_weights_is_not_kept),
+                                       cmocka_unit_test(plans_of_more_devices_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

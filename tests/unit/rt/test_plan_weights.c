@@ -26,6 +26,9 @@ static void wrong_weights_are_refused_by_name(void **state)
     assert_status(c, motet_context_weights(c, "", 2, good), MOTET_BAD_ARGUMENT);
     assert_status(c, motet_context_weights(c, " ", 2, good), MOTET_BAD_ARGUMENT);
     assert_message(c, "\" \"", "expected a name", NULL);
+    assert_status(c, motet_context_weights(c, "rub\x7f", 2, good), MOTET_BAD_ARGUMENT);
+    const double many[RT_DEVICES + 1] = {1, 1};
+    assert_status(c, motet_context_weights(c, NULL, RT_DEVICES + 1, many), MOTET_BAD_ARGUMENT);
     assert_status(c, motet_context_weights(c, name, 2, good), MOTET_BAD_ARGUMENT);
     rt_weights got[RT_WEIGHTINGS];
     assert_int_equal(rt_weights_of(c, got, RT_WEIGHTINGS), 0);
