@@ -42,14 +42,19 @@ motet_status flow_begin(flow *f, run *r, int wait)
     }
 }
 
+static void go_on(flow *f)
+{
+    memset(f->turn.over, 0, sizeof f->turn.over);
+    f->turn.ending = 0;
+}
+
 /* Somebody waits and all is back: they have their turn, then this run goes on without the devices
  * that they lost. */
 static motet_status change_turns(flow *f)
 {
     for (int i = 0; i < 2; i++)
         if (f->run[i] && f->run[i]->pipe && !pipe_at_rest(f->run[i]->pipe)) return MOTET_OK;
-    memset(f->turn.over, 0, sizeof f->turn.over);
-    f->turn.ending = 0;
+    go_on(f);
     f->failed = 0;
     TRY(rt_turn_pass(&f->turn.turn, &f->run[0]->phase));
     for (; f->failed < 2; f->failed++) {
@@ -64,6 +69,7 @@ motet_status flow_step(flow *f)
     const rt_devices *all = f->context->devices;
     uint64_t seen[RT_DEVICES] = {0};
     int moved = 0;
+    if (f->turn.ending && !rt_turn_wanted(&f->turn.turn)) go_on(f); /* who waited was cancelled */
     for (int i = 0; i < all->count; i++)
         if (busy(f, i)) seen[i] = all->set[i].device->table->progress(all->set[i].device);
     for (f->failed = 0; f->failed < 2; f->failed++) {
