@@ -403,6 +403,7 @@ motet_status rt_array_pull(const motet_array *array, const pipe_box *box)
     TRY(rt_array_whole(a));
     pthread_mutex_lock(&c->lock);
     motet_status st = MOTET_OK;
+    rt_part *left = NULL; /* nobody uses them any more */
     for (rt_part *part = a->parts, *next; part && st == MOTET_OK; part = next) {
         pipe_box common;
         next = part->next;
@@ -411,12 +412,18 @@ motet_status rt_array_pull(const motet_array *array, const pipe_box *box)
         pthread_mutex_unlock(&c->lock);
         st = bring(a, part, &common);
         pthread_mutex_lock(&c->lock);
-        next = part->next;
+        next = part->dropped ? a->parts : part->next; /* its device was lost meanwhile */
         if (st == MOTET_OK && rt_box_within(&part->box, box, a->axes)) part->owner = 0;
-        part->users--;
+        if (--part->users == 0 && part->dropped) {
+            part->next = left;
+            left = part;
+        }
     }
     pthread_mutex_unlock(&c->lock);
-    if (st != MOTET_DEVICE_LOST && st != MOTET_DEVICE_HUNG) return st;
-    rt_array_drop_lost(a);
+    release_all(c, left);
+    if (st == MOTET_DEVICE_LOST || st == MOTET_DEVICE_HUNG)
+        rt_array_drop_lost(a);
+    else if (st != MOTET_OK)
+        return st;
     return rt_array_whole(a);
 }

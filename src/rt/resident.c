@@ -263,19 +263,30 @@ static void leave(rt_resident *r, int device)
     }
 }
 
+/* Some device has results that stay there. */
+static int results_stay(const rt_resident *r)
+{
+    for (int d = 0; d < RT_DEVICES; d++)
+        for (int i = 0; i < RT_PORTS; i++)
+            if (r->use[d][i].part && r->op->port[i].access != RT_READ) return 1;
+    return 0;
+}
+
 motet_status rt_resident_lost(rt_resident *r, int device, motet_status status)
 {
     if (!r) return MOTET_OK;
-    int writes = 0; /* results that stay here */
-    for (int i = 0; i < RT_PORTS; i++)
-        writes |= r->use[device][i].part && r->op->port[i].access != RT_READ;
+    int chunks = 0; /* it had some to do, which others would have no place for */
+    for (int i = 0; i < r->plan->devices; i++)
+        chunks |= r->index[i] == device && r->plan->share[i].chunks > 0;
+    const int fails = chunks && results_stay(r);
     leave(r, device);
-    if (!writes) return MOTET_OK;
+    if (!fails) return MOTET_OK;
     motet_error error;
     motet_context_error(r->context, &error);
     const int lost = status == MOTET_DEVICE_LOST || status == MOTET_DEVICE_HUNG;
-    return fail(r->context, lost ? MOTET_DEVICE_LOST : status, "%s: results stay on %s: %s",
-                r->op->name, r->context->devices->set[device].info.name, error.message);
+    return fail(r->context, lost ? MOTET_DEVICE_LOST : status,
+                "%s: results stay on devices, and none takes over from %s: %s", r->op->name,
+                r->context->devices->set[device].info.name, error.message);
 }
 
 motet_status rt_resident_home(rt_resident *r, int device)

@@ -43,7 +43,7 @@ motet_status rt_resident_take(rt_resident *r, int device, int64_t limit);
 /* Bytes that have to be sent for them, rounded up to RT_ALIGN. */
 size_t rt_resident_fill(const rt_resident *r, int device);
 /* A device went out of the run, with this status and a reason in the record. Answers the status
- * that ends the run, if results of it stay there. */
+ * that ends the run, if it had chunks to do and results stay on any device: nobody takes over. */
 motet_status rt_resident_lost(rt_resident *r, int device, motet_status status);
 /* The device, idle, uses no parts in this run any more: its next plan is one `from_home`, where all
  * that is read is when this returns. Waits. DEVICE_LOST: an array is broken. */

@@ -173,6 +173,45 @@ static void snapshots_cost_little(void **state)
     motet_context_free(c);
 }
 
+/* What no solver can mean is refused before anything begins; no states and no numbers are legal. */
+static motet_status no_step(int64_t k, int *done, void *user)
+{
+    (void)user;
+    *done = k == 2;
+    return MOTET_OK;
+}
+
+static void impossible_loops_are_refused(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    const rt_loop good = {.name = "nothing", .steps = 5, .step = no_step};
+    rt_loop_result told;
+    for (int kind = 0; kind < 6; kind++) {
+        rt_loop bad = good;
+        if (kind == 0) bad.states = -1;
+        if (kind == 1) bad.states = RT_LOOP_STATES + 1;
+        if (kind == 2) bad.numbers_bytes = LOOP_NUMBERS + 1;
+        if (kind == 3) bad.steps = -1;
+        if (kind == 4) bad.share = -0.1;
+        if (kind == 5) bad.share = 1.1;
+        assert_status(c, rt_loop_run(c, &bad, &told), MOTET_INTERNAL);
+        assert_message(c, "nothing", "share", NULL);
+    }
+    assert_ok(c, rt_loop_run(c, &good, &told));
+    assert_int_equal(told.steps, 3);
+    assert_ok(c, rt_loop_run(c, &good, NULL));
+    motet_array *empty = NULL;
+    assert_ok(c, motet_array_create(c, MOTET_F32, 2, (int64_t[]){0, 7}, &empty));
+    rt_loop hollow = good;
+    hollow.state[hollow.states++] = empty;
+    hollow.folder = test_path("hollow");
+    hollow.share = 1;
+    assert_ok(c, rt_loop_run(c, &hollow, &told));
+    motet_array_free(empty);
+    motet_context_free(c);
+}
+
 /* The copy counts, and a bound that it does not fit is told of before anything begins. */
 static void snapshots_are_within_the_bound(void **state)
 {
@@ -436,30 +475,31 @@ static void memory_may_fail(void **state)
     (void)state;
     const answer want = expected();
     const char *folder = folder_of("memory");
-    for (int64_t nth = 1, failed = 1; failed; nth += 1 + nth / 2) {
-        motet_context *c = test_context_failing(0, 0);
-        toy_solver s;
-        toy_solver_make(c, ROWS, COLUMNS, 7, 0, &s);
-        rt_loop loop = toy_solver_loop(&s, STEPS, folder);
-        loop.share = 1;
-        motet_memory before, after;
-        test_context_fail_at(c, nth, 0);
-        motet_context_memory(c, &before);
-        const motet_status st = rt_loop_run(c, &loop, NULL);
-        motet_context_memory(c, &after);
-        failed = test_context_failed(c);
-        test_context_fail_at(c, 0, 0);
-        assert_true(st == MOTET_OK || (failed && st == MOTET_NO_MEMORY));
-        toy_solver_free(&s);
-        if (st == MOTET_OK) {
+    for (int forever = 0; forever < 2; forever++)
+        for (int64_t nth = 1, failed = 1; failed; nth += 1 + nth / 4) {
+            motet_context *c = test_context_failing(0, 0);
+            toy_solver s;
+            toy_solver_make(c, ROWS, COLUMNS, 7, 0, &s);
+            rt_loop loop = toy_solver_loop(&s, STEPS, folder);
+            loop.share = 1;
+            motet_memory before, after;
+            test_context_fail_at(c, nth, forever);
+            motet_context_memory(c, &before);
+            const motet_status st = rt_loop_run(c, &loop, NULL);
+            motet_context_memory(c, &after);
+            failed = test_context_failed(c);
+            test_context_fail_at(c, 0, 0);
+            assert_true(st == MOTET_OK || (failed && st == MOTET_NO_MEMORY));
+            toy_solver_free(&s);
+            if (st == MOTET_OK) {
+                motet_context_free(c);
+                continue;
+            }
+            answer got;
+            assert_ok(c, solve(c, 0, folder, &got, NULL));
+            assert_same(&got, &want);
             motet_context_free(c);
-            continue;
         }
-        answer got;
-        assert_ok(c, solve(c, 0, folder, &got, NULL));
-        assert_same(&got, &want);
-        motet_context_free(c);
-    }
 }
 
 int main(void)
@@ -468,6 +508,7 @@ int main(void)
                                        cmocka_unit_test(one_set_of_bits),
                                        cmocka_unit_test(losses_anywhere),
                                        cmocka_unit_test(snapshots_cost_little),
+                                       cmocka_unit_test(impossible_loops_are_refused),
                                        cmocka_unit_test(snapshots_are_within_the_bound),
                                        cmocka_unit_test(a_stopped_solver_goes_on),
                                        cmocka_unit_test(a_cancelled_solver_goes_on),

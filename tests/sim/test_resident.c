@@ -640,9 +640,10 @@ static void host_memory_may_fail(void **state)
     steps_expected(x, s);
     sim_config config;
     sim_config_init(&config);
-    for (int64_t nth = 1, failed = 1; failed; nth++) {
+    for (int64_t n2 = 2, failed = 1; failed || n2 % 2; n2++) {
+        const int64_t nth = n2 / 2;
         motet_context *c = test_context_failing(0, 0);
-        assert_ok(c, sim_use(c, &config, "sim:0,sim:1"));
+        assert_ok(c, sim_use(c, &config, n2 % 2 ? "sim:0,sim:1" : "cpu,sim:0"));
         steps p;
         steps_make(c, &p);
         test_context_fail_at(c, nth, 0);
@@ -706,6 +707,66 @@ static void hangs_anywhere(void **state)
     }
 }
 
+/* A device that another thread finds lost while its values are brought home. */
+typedef struct other_thread {
+    motet_context *context;
+    motet_array *array;
+    int64_t now, at;
+} other_thread;
+
+static int64_t losing_clock(void *user)
+{
+    other_thread *o = user;
+    if (++o->now == o->at) {
+        rt_device_lose(o->context, &o->context->devices->set[0], "for the test");
+        rt_array_drop_lost(o->array);
+    }
+    return o->now * 1000;
+}
+
+/* Whenever that is: the values are right or known to be lost, and what held them is given back. */
+static void a_loss_while_values_come_home(void **state)
+{
+    (void)state;
+    char want[33], got[33];
+    int64_t lost = 0;
+    pipe_expected(PIPE_SMOOTH, ROWS, COLUMNS, want);
+    for (int64_t at = 1, over = 0; !over; at++) {
+        motet_context *c = test_context();
+        motet_memory before, after;
+        motet_context_memory(c, &before);
+        sim_config config;
+        sim_config_init(&config);
+        config.found = found;
+        config.seed = (uint64_t)at;
+        other_thread other = {.context = c};
+        c->options.clock = (motet_clock){losing_clock, &other};
+        assert_ok(c, sim_use(c, &config, "sim:0,sim:1"));
+        pipe_case p;
+        pipe_case_make(c, PIPE_SMOOTH, ROWS, COLUMNS, &p);
+        assert_ok(c, rt_array_reside(p.out, RT_RESIDE_SHARDED));
+        assert_ok(c, rt_run(c, &p.op));
+        other.array = p.out;
+        other.at = other.now + at;
+        const motet_status st = motet_array_digest(p.out, got);
+        over = other.now < other.at;
+        other.at = 0;
+        lost += st != MOTET_OK;
+        if (over) assert_ok(c, st);
+        if (st == MOTET_OK) assert_string_equal(got, want);
+        if (st != MOTET_OK) assert_status(c, st, MOTET_DEVICE_LOST);
+        pipe_case_free(&p);
+        motet_context_report_reset(c);
+        rt_devices_close(c);
+        assert_ok(c, rt_devices_open(c, "cpu"));
+        motet_context_memory(c, &after);
+        assert_true(after.blocks <= before.blocks + 8); /* accounts, none for each device */
+        motet_context_free(c);
+        assert_int_equal(findings, 0);
+    }
+    assert_true(lost > 0);
+}
+
 /* Each kind of order, left out, is found to be missing, or shows in the bits: kernels wait for what
  * is brought to a part; a run ends when its results are there. */
 static void each_edge_is_needed(void **state)
@@ -745,6 +806,7 @@ int main(void)
         cmocka_unit_test(losses_anywhere),         cmocka_unit_test(inputs_have_a_home),
         cmocka_unit_test(writing_heals),           cmocka_unit_test(a_new_epoch_has_nothing),
         cmocka_unit_test(device_memory_may_fail),  cmocka_unit_test(host_memory_may_fail),
-        cmocka_unit_test(hangs_anywhere),          cmocka_unit_test(each_edge_is_needed)};
+        cmocka_unit_test(hangs_anywhere),          cmocka_unit_test(a_loss_while_values_come_home),
+        cmocka_unit_test(each_edge_is_needed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

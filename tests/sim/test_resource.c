@@ -16,7 +16,9 @@ enum { N = 40, M = 13 };
 /* A "scene": weights that follow from a seed, and values that stay. */
 typedef struct scene {
     uint64_t seed;
-    int fails; /* 1: after the first array; 2: answers too many arrays */
+    int fails; /* 1: after the first array; 2 to 5: answers too many arrays, fewer than none, one
+                  twice, another resource's */
+    motet_array *foreign;
 } scene;
 
 static motet_status build(rt_build *b, void *user)
@@ -33,6 +35,13 @@ static motet_status build(rt_build *b, void *user)
         return fail_at(b->context, MOTET_BAD_DATA, __FILE__, __LINE__, 0,
                        "vertex %d is not a number", 17);
     if (s->fails == 2) b->count = RT_RESOURCE_ARRAYS + 1;
+    if (s->fails == 3) motet_array_free(b->array[0]);
+    if (s->fails == 3) b->count = -1;
+    if (s->fails > 3) {
+        b->count = RT_RESOURCE_ARRAYS;
+        b->array[7] = s->fails == 4 ? b->array[0] : s->foreign;
+        return MOTET_OK;
+    }
     if (b->former) {
         b->array[1] = (motet_array *)(uintptr_t)b->former->array[1];
         return MOTET_OK;
@@ -138,6 +147,73 @@ static void updates_reach_every_replica(void **state)
         assert_int_equal(atomic_load(&c->devices->set[i].held), 0);
     assert_clean(c);
     motet_context_free(c);
+}
+
+/* What a callback must not leave is refused, and what it made is freed: the former goes on. */
+static void wrong_builds_are_refused(void **state)
+{
+    (void)state;
+    char want[33], got[33];
+    expected(1, want);
+    motet_context *c = test_context();
+    rt_resource *r = NULL, *other = NULL;
+    const rt_version *v = NULL, *others = NULL;
+    motet_array *x = toy_array(c, N, M, 1);
+    assert_ok(c, rt_resource_create(c, "scene", &r));
+    assert_ok(c, rt_resource_create(c, "city", &other));
+    assert_ok(c, rt_resource_update(r, build, &(scene){.seed = 1}));
+    assert_ok(c, rt_resource_update(other, build, &(scene){.seed = 2}));
+    assert_ok(c, rt_resource_pin(other, &others));
+    motet_memory before, after;
+    motet_context_memory(c, &before);
+    static const char *const text[] = {"33 arrays", "-1 arrays", "arrays 0 and 7 are the same",
+                                       "array 7 is that of another resource"};
+    for (int i = 0; i < 4; i++) {
+        const scene s = {3, 2 + i, (motet_array *)(uintptr_t)others->array[0]};
+        assert_status(c, rt_resource_update(r, build, (void *)(uintptr_t)&s), MOTET_INTERNAL);
+        assert_message(c, "scene", text[i], NULL);
+        motet_context_memory(c, &after);
+        assert_int_equal(after.blocks, before.blocks);
+    }
+    assert_ok(c, rt_resource_pin(r, &v));
+    assert_int_equal(v->number, 1);
+    assert_ok(c, ask(c, v, x, got));
+    assert_string_equal(got, want);
+    rt_version_unpin(v);
+    rt_version_unpin(others);
+    rt_resource_free(r);
+    rt_resource_free(other);
+    motet_array_free(x);
+    motet_context_free(c);
+}
+
+/* Whichever allocation fails, there is none; versions that are pinned still go with it. */
+static void making_and_freeing(void **state)
+{
+    (void)state;
+    for (int64_t nth = 1, failed = 1; failed; nth++) {
+        motet_context *c = test_context_failing(0, 0);
+        rt_resource *r = NULL;
+        const rt_version *v = NULL;
+        motet_memory before, after;
+        motet_context_memory(c, &before);
+        test_context_fail_at(c, nth, 0);
+        const motet_status st = rt_resource_create(c, "scene", &r);
+        failed = test_context_failed(c);
+        test_context_fail_at(c, 0, 0);
+        assert_int_equal(st, failed ? MOTET_NO_MEMORY : MOTET_OK);
+        if (failed) {
+            assert_null(r);
+        } else {
+            assert_ok(c, rt_resource_update(r, build, &(scene){.seed = 1}));
+            assert_ok(c, rt_resource_pin(r, &v));
+            assert_ok(c, rt_resource_update(r, build, &(scene){.seed = 2}));
+            rt_resource_free(r);
+        }
+        motet_context_memory(c, &after);
+        assert_int_equal(after.blocks, before.blocks);
+        motet_context_free(c);
+    }
 }
 
 /* An operation that would write a version's array is refused. */
@@ -301,6 +377,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_the_first_build_nothing_can_be_asked),
         cmocka_unit_test(updates_reach_every_replica),
+        cmocka_unit_test(wrong_builds_are_refused),
+        cmocka_unit_test(making_and_freeing),
         cmocka_unit_test(versions_are_not_written),
         cmocka_unit_test(one_update_at_a_time),
         cmocka_unit_test(a_lost_replica_is_made_again),

@@ -52,7 +52,15 @@ static void impossible_shapes_are_refused(void **state)
     assert_null(a);
     assert_ok(c, motet_array_create(c, MOTET_F32, 2, (int64_t[]){0, 7}, &a));
     assert_int_equal(motet_array_elements(a), 0);
+    assert_string_equal(motet_type_text(MOTET_F32), "float32");
+    assert_string_equal(motet_type_text((motet_type)99), "unknown");
+    char empty[33];
+    assert_ok(c, motet_array_digest(a, empty)); /* no rows, no bytes: its shape */
     motet_array_free(a);
+    motet_array *b = NULL;
+    assert_status(c, motet_array_wrap(c, NULL, MOTET_F32, 0, (int64_t[]){1}, 0, &b),
+                  MOTET_BAD_ARGUMENT);
+    assert_null(b);
     motet_context_free(c);
 }
 
