@@ -174,10 +174,7 @@ static void reset_outputs(calibration *k)
         const motet_array *to = k->output[i];
         if (!to || !to->bytes || k->op.port[i].access == RT_WRITE) continue;
         const motet_array *from = k->given->port[i].array;
-        if (from->data)
-            memcpy(to->data, from->data, to->bytes);
-        else
-            memset(to->data, 0, to->bytes);
+        memcpy(to->data, from->data, to->bytes);
     }
 }
 

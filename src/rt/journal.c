@@ -130,7 +130,7 @@ static int by_place(const void *left, const void *right)
     for (int i = 0; i < RT_AXES; i++)
         if (a->first[i] != b->first[i]) return a->first[i] < b->first[i] ? -1 : 1;
     if (a->file != b->file) return a->file < b->file ? -1 : 1;
-    return a->offset == b->offset ? 0 : a->offset < b->offset ? -1 : 1;
+    return a->offset < b->offset ? -1 : 1; /* no two are at one place */
 }
 
 /* A heap sort: the C library's may allocate behind the context's back. */
@@ -265,7 +265,7 @@ int rt_journal_read(rt_journal *j, const rt_journal_record *r, rt_journal_piece_
     XXH3_128bits_reset(&state);
     int good = 1;
     pthread_mutex_lock(&j->lock);
-    for (size_t at = 0, bytes; good && at < (size_t)r->bytes; at += bytes) {
+    for (size_t at = 0, bytes; at < (size_t)r->bytes; at += bytes) {
         bytes = piece_at(r, at);
         good = !read_all(j->file[r->file], j->buffer, bytes, r->offset + (int64_t)at);
         if (!good) break;

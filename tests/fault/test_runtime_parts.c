@@ -1,6 +1,7 @@
 /* Every nth failing allocation and every nth failing call to a device, once and from then on, while
- * devices are opened, while arrays stay on them, while weights are measured,
- * and while a journal is opened: the right status, what was there as it was, no leak. */
+ * devices are opened, while arrays stay on them, while weights are measured and
+ * printed, and while a journal is opened: the right status, what was there as it was, no leak. */
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,70 @@ static void trials_survive_every_failing_call(void **state)
         }
 }
 
+static struct {
+    int64_t calls, nth, blocks;
+    int forever;
+} text;
+
+static void *text_allocate(size_t bytes)
+{
+    text.calls++;
+    if (text.nth && (text.forever ? text.calls >= text.nth : text.calls == text.nth)) return NULL;
+    text.blocks++;
+    return malloc(bytes);
+}
+
+static void text_release(void *block)
+{
+    text.blocks -= block != NULL;
+    free(block);
+}
+
+/* The print takes memory of its library's and of the context's: whichever fails, there is none. */
+static void printing_survives_every_failing_allocation(void **state)
+{
+    (void)state;
+    const motet_calibrate_options quick = {sizeof quick, 0, 1, 0};
+    motet_context *c = test_context_failing(0, 0);
+    sim_clock clock;
+    sim_clock_use(c, &clock);
+    assert_ok(c, sim_use(c, NULL, "sim:0,sim:1"));
+    pipe_case p;
+    pipe_case_make(c, PIPE_SMOOTH, ROWS, COLUMNS, &p);
+    assert_ok(c, rt_calibrate(c, &p.op, &quick, NULL));
+    char *want = NULL;
+    assert_ok(c, motet_context_calibration(c, "toy.smooth", &want));
+    for (int ours = 0; ours < 2; ours++)
+        for (int forever = 0; forever < 2; forever++)
+            for (int64_t nth = 1, failed = 1; failed; nth++) {
+                motet_memory before, after;
+                motet_context_memory(c, &before);
+                json_set_alloc_funcs(text_allocate, text_release);
+                text.calls = text.blocks = 0;
+                text.forever = forever;
+                text.nth = ours ? 0 : nth;
+                test_context_fail_at(c, ours ? nth : 0, forever);
+                char *json = NULL;
+                const motet_status st = motet_context_calibration(c, "toy.smooth", &json);
+                failed = ours ? test_context_failed(c) : text.calls >= nth;
+                test_context_fail_at(c, 0, 0);
+                text.nth = 0;
+                json_set_alloc_funcs(malloc, free);
+                assert_int_equal(text.blocks, 0);
+                assert_int_equal(st, failed ? MOTET_NO_MEMORY : MOTET_OK);
+                if (st == MOTET_OK) assert_string_equal(json, want);
+                assert_int_equal(json != NULL, st == MOTET_OK);
+                motet_text_free(c, json);
+                motet_context_memory(c, &after);
+                assert_int_equal(after.blocks, before.blocks);
+                assert_true(nth < 2000);
+            }
+    motet_text_free(c, want);
+    pipe_case_free(&p);
+    toy_mistakes();
+    motet_context_free(c);
+}
+
 /* ---- The journal ---- */
 
 static void a_journal_survives_every_failing_allocation(void **state)
@@ -253,6 +318,7 @@ int main(void)
         cmocka_unit_test(arrays_that_stay_survive_every_failing_call),
         cmocka_unit_test(arrays_that_stay_survive_every_failing_allocation),
         cmocka_unit_test(trials_survive_every_failing_call),
+        cmocka_unit_test(printing_survives_every_failing_allocation),
         cmocka_unit_test(a_journal_survives_every_failing_allocation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -661,6 +661,45 @@ static void lost_devices_keep_their_weight(void **state)
     assert_near(r.device[1].weight, 1.5, 1e-9);
     assert_near(r.device[2].weight / r.device[0].weight, 3, 0.06);
     end(&w);
+
+    config_init(&w); /* without weights it keeps its equal part; where it had all, all are anew */
+    begin(&w, "sim:0,sim:1,sim:2", PIPE_SMOOTH);
+    rt_device_lose(w.c, &w.c->devices->set[1], "the test says so");
+    assert_near(calibrated(&w, NULL).device[1].weight, 1, 1e-9);
+    assert_ok(w.c, motet_context_weights(w.c, "toy.smooth", 3, (double[]){0, 1, 0}));
+    assert_true(calibrated(&w, NULL).device[0].weight > 0);
+    kept before;
+    keep(&w, "toy.smooth", &before);
+    rt_device_lose(w.c, &w.c->devices->set[0], "the test says so");
+    rt_device_lose(w.c, &w.c->devices->set[2], "the test says so");
+    assert_status(w.c, rt_calibrate(w.c, &w.p.op, NULL, NULL), MOTET_DEVICE_LOST);
+    assert_message(w.c, "no device is left", NULL);
+    assert_as_kept(&w, "toy.smooth", &before);
+    end(&w);
+}
+
+/* Whichever allocation fails, the record and the weights are as they were. */
+static void records_survive_every_failing_allocation(void **state)
+{
+    (void)state;
+    for (int there = 0; there < 2; there++)
+        for (int64_t nth = 1, failed = 1; failed; nth++) {
+            world w;
+            config_init(&w);
+            begin_on(&w, test_context_failing(0, 0), "sim:0,sim:1", PIPE_UPDATE);
+            const motet_calibrate_options quick = {sizeof quick, 0, 1, 0};
+            rt_calibration record = calibrated(&w, &quick);
+            if (!there) snprintf(record.operation, sizeof record.operation, "toy.other");
+            kept before;
+            keep(&w, "toy.other", &before);
+            test_context_fail_at(w.c, nth, 0);
+            const motet_status st = rt_calibration_keep(w.c, &record);
+            failed = test_context_failed(w.c);
+            test_context_fail_at(w.c, 0, 0);
+            assert_int_equal(st, failed ? MOTET_NO_MEMORY : MOTET_OK);
+            if (failed) assert_as_kept(&w, "toy.other", &before);
+            end(&w);
+        }
 }
 
 /* What is asked for wrongly is refused by name; nothing is calibrated before it is. */
@@ -687,6 +726,14 @@ static void wrong_questions_are_refused(void **state)
     op.name = "";
     assert_status(w.c, rt_calibrate(w.c, &op, NULL, NULL), MOTET_BAD_ARGUMENT);
     assert_message(w.c, "name is \"\"", NULL);
+    char name[RT_WEIGHTS_NAME + 1];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    op.name = name;
+    assert_status(w.c, rt_calibrate(w.c, &op, NULL, NULL), MOTET_BAD_ARGUMENT);
+    op = w.p.op;
+    op.axes = 0;
+    assert_int_not_equal(rt_calibrate(w.c, &op, NULL, NULL), MOTET_OK);
     pipe_case empty;
     pipe_case_make(w.c, PIPE_SMOOTH, 0, 4, &empty);
     assert_status(w.c, rt_calibrate(w.c, &empty.op, NULL, NULL), MOTET_BAD_ARGUMENT);
@@ -808,6 +855,10 @@ static void drift_asks_for_a_calibration(void **state)
     assert_int_equal(rt_drift_far(&r, 0, slow, rows), 1);
     assert_int_equal(rt_drift_far(&r, 0, slow, (int64_t[RT_DEVICES]){160, 0}), 0);
     assert_int_equal(rt_drift_far(&r, 1, slow, (int64_t[RT_DEVICES]){0}), 0);
+    assert_int_equal(rt_drift_far(&r, 1, (double[RT_DEVICES]){0}, rows), 0);
+    rt_calibration unknown = r; /* a device that was not measured */
+    unknown.device[1].pace = 0;
+    assert_int_equal(rt_drift_far(&unknown, 1, good, rows), 0);
 
     static const int far[] = {1, 1, 0, 1, 1, 1, 0, 1};
     for (int i = 0; i < 8; i++) {
@@ -819,6 +870,14 @@ static void drift_asks_for_a_calibration(void **state)
     calibrated(&w, NULL);
     assert_int_equal(rt_calibration_of(w.c, "toy.smooth", &r), 1);
     assert_int_equal(r.drifted, 0);
+    for (int i = 0; i < 3; i++) { /* of other boxes: compared with each other only */
+        rt_op larger = w.p.op;
+        if (i) larger.extent[1]++;
+        if (i < 2) larger.stream_extent++;
+        rt_drift_note(w.c, &larger, all, rows);
+        assert_int_equal(rt_calibration_of(w.c, "toy.smooth", &r), 1);
+        assert_int_equal(r.far, 0);
+    }
     rt_op other = w.p.op;
     other.name = "toy.other";
     rt_drift_note(w.c, &other, slow, rows); /* has no record */
@@ -847,6 +906,7 @@ int main(void)
                                        cmocka_unit_test(throughput_only),
                                        cmocka_unit_test(what_does_not_fit_is_no_error),
                                        cmocka_unit_test(lost_devices_keep_their_weight),
+                                       cmocka_unit_test(records_survive_every_failing_allocation),
                                        cmocka_unit_test(wrong_questions_are_refused),
                                        cmocka_unit_test(no_measured_time_is_an_error),
                                        cmocka_unit_test(the_largest_share_near_the_best_wins),

@@ -1,3 +1,6 @@
+#define XXH_STATIC_LINKING_ONLY
+#include <xxhash.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -251,6 +254,65 @@ static void it_stays_within_its_bytes(void **state)
     motet_context_free(c);
 }
 
+/* What cannot be meant is refused, or kept by nobody. */
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    const int file = memory_file();
+    rt_journal *j = NULL;
+    assert_status(c, rt_journal_open(c, &file, -1, 0, 100, &j), MOTET_BAD_ARGUMENT);
+    assert_status(c, rt_journal_open(c, &file, RT_JOURNAL_FILES + 1, 0, 100, &j),
+                  MOTET_BAD_ARGUMENT);
+    assert_status(c, rt_journal_open(c, &file, 1, 1, -1, &j), MOTET_BAD_ARGUMENT);
+    assert_status(c, rt_journal_open(c, &file, 0, 1, 100, &j), MOTET_BAD_ARGUMENT);
+    assert_null(j);
+    rt_journal_close(j);
+    write_all_records(c, file);
+    j = open_one(c, file, 0);
+    assert_int_equal(append(j, 1), 0); /* it is not written to */
+    rt_journal_close(j);
+    j = open_one(c, file, 1);
+    int n = 1;
+    rt_journal_record empty = record_of(n);
+    empty.bytes = 0;
+    assert_int_equal(rt_journal_append(j, &empty, fill, &n), 0);
+    assert_int_equal(readable(j), RECORDS);
+    rt_journal_close(j);
+    const int folder = open("/", O_RDONLY | O_CLOEXEC);
+    assert_status(c, rt_journal_open(c, &folder, 1, 1, 100, &j), MOTET_BAD_DATA);
+    close(folder);
+    close(file);
+    motet_context_free(c);
+}
+
+/* A header may have the right digest and say what cannot be: nothing behind it is believed. */
+static void impossible_headers_end_the_file(void **state)
+{
+    (void)state;
+    enum { WORDS = 13, CHECK = 12 };
+    static const struct {
+        int word;
+        int64_t value;
+    } wrong[] = {{3, -1}, {4, INT64_MAX}, {6, 0}, {8, -5}, {9, 0}, {9, 1 << 20}, {9, -1}, {0, 7}};
+    motet_context *c = test_context();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const int file = memory_file();
+        write_all_records(c, file);
+        int64_t head[WORDS];
+        assert_int_equal(__real_pread(file, head, sizeof head, 16), sizeof head);
+        assert_int_equal((int64_t)XXH3_64bits(head, CHECK * 8), head[CHECK]);
+        head[wrong[i].word] = wrong[i].value;
+        head[CHECK] = (int64_t)XXH3_64bits(head, CHECK * 8);
+        assert_int_equal(__real_pwrite(file, head, sizeof head, 16), sizeof head);
+        rt_journal *j = open_one(c, file, 0);
+        assert_int_equal(readable(j), 0);
+        rt_journal_close(j);
+        close(file);
+    }
+    motet_context_free(c);
+}
+
 /* Former files are only read; they may be sealed. */
 static void former_files_are_read_only(void **state)
 {
@@ -379,6 +441,8 @@ int main(void)
         cmocka_unit_test(a_damaged_byte_costs_records_never_bits),
         cmocka_unit_test(it_stays_within_its_bytes),
         cmocka_unit_test(former_files_are_read_only),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(impossible_headers_end_the_file),
         cmocka_unit_test(every_failing_call_is_survived),
         cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(another_file_is_refused_and_left_alone),

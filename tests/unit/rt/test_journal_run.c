@@ -322,6 +322,10 @@ static void options_are_checked(void **state)
     o.file = -1, o.file_count = 33;
     assert_status(c, motet_context_journal(c, &o), MOTET_BAD_ARGUMENT);
     assert_message(c, "33", NULL);
+    o.file_count = -1;
+    assert_status(c, motet_context_journal(c, &o), MOTET_BAD_ARGUMENT);
+    o.file_count = 1;
+    assert_status(c, motet_context_journal(c, &o), MOTET_BAD_ARGUMENT); /* no files */
     o.size = 3;
     assert_status(c, motet_context_journal(c, &o), MOTET_BAD_ARGUMENT);
     const char *folder = test_path("taken");
@@ -330,6 +334,63 @@ static void options_are_checked(void **state)
     motet_journal_options_init(&o);
     o.folder = test_path("taken");
     assert_status(c, motet_context_journal(c, &o), MOTET_IO);
+    motet_context_free(c);
+}
+
+/* What is written to a folder stays within the bytes that were allowed. */
+static void a_folder_may_be_bounded(void **state)
+{
+    (void)state;
+    static const uint64_t most[] = {1, 700, UINT64_MAX, 0};
+    motet_context *c = test_context();
+    for (int i = 0; i < 4; i++) {
+        motet_journal_options o;
+        motet_journal_options_init(&o);
+        o.folder = test_path("bounded");
+        o.most_bytes = most[i];
+        assert_ok(c, motet_context_journal(c, &o));
+        toy_run t;
+        toy_make(c, 0, &t);
+        t.op.fingerprint[1] = (uint64_t)i;
+        play(c, &t, 4, COLUMNS, -1);
+        motet_journal_counts counts;
+        motet_context_journal_counts(c, &counts);
+        assert_int_equal(counts.full, i < 2);
+        assert_true(i < 2 ? (uint64_t)counts.kept_bytes <= most[i] : counts.kept == 6);
+        toy_free(&t);
+    }
+    motet_context_free(c);
+}
+
+/* Only what depends on nothing but what it reads, and is written to arrays at home, is kept. */
+static void what_cannot_be_kept_is_left_out(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    for (int kind = 0; kind < 8; kind++) {
+        toy_run t;
+        toy_make(c, 1, &t);
+        rt_op op = t.op;
+        int written = 0;
+        for (int i = 0; i < RT_PORTS; i++)
+            if (op.port[i].array == t.y) written = i;
+        motet_array other = *t.y;
+        const rt_source source = {0};
+        const rt_sink sink = {0};
+        rt_port *p = &op.port[written];
+        p->array = &other;
+        if (kind == 1) op.fingerprint[0] = 0;
+        if (kind == 2) other.data = NULL;
+        if (kind == 3) other.residence = RT_RESIDE_SHARDED;
+        if (kind == 4) other.flags = MOTET_WRITE_DIRECT; /* what was there before is gone */
+        if (kind == 5) p->access = RT_ADD;
+        if (kind == 6) p->source = &source;
+        if (kind == 7) p->sink = &sink;
+        assert_int_equal(rt_journal_takes(&op), kind == 0);
+        op.fingerprint[0] = 0, op.fingerprint[1] = kind != 1;
+        assert_int_equal(rt_journal_takes(&op), kind == 0);
+        toy_free(&t);
+    }
     motet_context_free(c);
 }
 
@@ -343,6 +404,8 @@ int main(void)
         cmocka_unit_test(foreign_records_are_not_taken),
         cmocka_unit_test(a_folder_belongs_to_one_process_at_a_time),
         cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(a_folder_may_be_bounded),
+        cmocka_unit_test(what_cannot_be_kept_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
