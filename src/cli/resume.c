@@ -20,6 +20,9 @@ void resume_end(run *r)
     const char *folder = args_text(r->args, "resume");
     motet_journal_counts n;
     motet_context_journal_counts(r->context, &n);
+    char path[4096]; /* removed while it is locked: what another process then makes is its own */
+    if (folder && snprintf(path, sizeof path, "%s/journal", folder) < (int)sizeof path)
+        unlink(path);
     motet_context_journal(r->context, NULL);
     if (folder || n.records)
         json_object_set_new(r->result, "resumed",
@@ -31,7 +34,5 @@ void resume_end(run *r)
                  "warning: %.200s was of another input, other options or another build; all was "
                  "computed anew",
                  folder);
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/journal", folder) < (int)sizeof path) unlink(path);
     rmdir(folder); /* what else is in it stays */
 }

@@ -12,7 +12,7 @@
 #include "rt/journal.h"
 #include "rt/journal_inside.h"
 
-enum { MOST_FILES = 32 };
+enum { MOST_FILES = 32, MOST_TRIES = 100 };
 
 void motet_journal_options_init(motet_journal_options *options)
 {
@@ -21,24 +21,46 @@ void motet_journal_options_init(motet_journal_options *options)
     options->file = -1;
 }
 
+/* 1: the path leads to another file now, or to none: a process that was done has removed it. */
+static int removed(const char *path, int file)
+{
+    struct stat named, opened;
+    return lstat(path, &named) || fstat(file, &opened) || named.st_ino != opened.st_ino ||
+           named.st_dev != opened.st_dev;
+}
+
+/* Answers an errno. Another process may remove file and folder at any moment, but not for ever. */
+static int open_locked(const char *folder, const char *path, int *file)
+{
+    int reason = 0;
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
+        if (mkdir(folder, 0777) && errno != EEXIST) return errno;
+        do *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
+        while (*file < 0 && errno == EINTR);
+        reason = *file < 0 ? errno : 0;
+        if (reason == ENOENT) continue;
+        if (reason) return reason;
+        reason = flock(*file, LOCK_EX | LOCK_NB) ? errno : 0;
+        if (!reason && !removed(path, *file)) return 0;
+        close(*file);
+        *file = -1;
+        if (reason) return reason;
+        reason = EWOULDBLOCK;
+    }
+    return reason;
+}
+
 /* Only one process at a time writes to it: the lock goes with the descriptor. */
 static motet_status open_folder(motet_context *c, const char *folder, int *file)
 {
-    if (mkdir(folder, 0777) && errno != EEXIST) return fail_errno(c, errno, "%s", folder);
     char *path = mem_format(c, "%s/journal", folder);
     if (!path) return fail(c, MOTET_NO_MEMORY, "%s: no memory for a path", folder);
-    do *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
-    while (*file < 0 && errno == EINTR);
-    const int reason = *file < 0 ? errno : 0;
+    const int reason = open_locked(folder, path, file);
     mem_free(c, path);
-    if (reason) return fail_errno(c, reason, "%s/journal", folder);
-    if (!flock(*file, LOCK_EX | LOCK_NB)) return MOTET_OK;
-    const int refused = errno;
-    close(*file);
-    *file = -1;
-    if (refused == EWOULDBLOCK)
+    if (!reason) return MOTET_OK;
+    if (reason == EWOULDBLOCK)
         return fail(c, MOTET_BUSY, "%s/journal: another process writes to it", folder);
-    return fail_errno(c, refused, "%s/journal: locking", folder);
+    return fail_errno(c, reason, "%s/journal", folder);
 }
 
 /* Outputs are to fit beside it. */

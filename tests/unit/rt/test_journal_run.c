@@ -7,6 +7,7 @@
 
 #include "base/context.h"
 #include "rt/journal.h"
+#include "rt/journal_inside.h"
 #include "support/toy.h"
 
 static int memory_file(void)
@@ -308,6 +309,40 @@ static void a_folder_belongs_to_one_process_at_a_time(void **state)
     motet_context_free(b);
 }
 
+/* Between open and lock another process, which is done, removes the file and the folder. */
+static int leaving; /* so often */
+int __real_flock(int file, int operation);
+int __wrap_flock(int file, int operation);
+int __wrap_flock(int file, int operation)
+{
+    if (leaving > 0) {
+        leaving--;
+        assert_int_equal(unlink(test_path("shared/journal")), 0);
+        assert_int_equal(rmdir(test_path("shared")), 0);
+    }
+    return __real_flock(file, operation);
+}
+
+static void what_another_process_removes_is_not_written_to(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_journal_options o;
+    motet_journal_options_init(&o);
+    o.folder = test_path("shared");
+    struct stat named, opened;
+    leaving = 3;
+    assert_ok(c, motet_context_journal(c, &o));
+    assert_int_equal(leaving, 0);
+    assert_int_equal(stat(test_path("shared/journal"), &named), 0);
+    assert_int_equal(fstat(c->journal->folder_file, &opened), 0);
+    assert_int_equal(named.st_ino, opened.st_ino);
+    leaving = 1 << 20; /* again and again */
+    assert_status(c, motet_context_journal(c, &o), MOTET_BUSY);
+    leaving = 0;
+    motet_context_free(c);
+}
+
 static void options_are_checked(void **state)
 {
     (void)state;
@@ -403,6 +438,7 @@ int main(void)
         cmocka_unit_test(keys_tell_runs_apart),
         cmocka_unit_test(foreign_records_are_not_taken),
         cmocka_unit_test(a_folder_belongs_to_one_process_at_a_time),
+        cmocka_unit_test(what_another_process_removes_is_not_written_to),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(a_folder_may_be_bounded),
         cmocka_unit_test(what_cannot_be_kept_is_left_out),
