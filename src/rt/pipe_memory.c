@@ -93,22 +93,30 @@ static size_t place_of(const pipe_device *d, int port, int slot, int place)
                                  : chunks + (size_t)place * d->block_bytes);
 }
 
+/* Where all is empty there is no memory to count from. */
+static char *at(const pipe_device *d, int memory, size_t offset)
+{
+    char *base = d->kept->memory[memory].data;
+    return base ? base + offset : NULL;
+}
+
 char *pipe_arena(const pipe_device *d, int port, int slot, int place)
 {
     if (d->kind[port] == RT_RESIDENT) return d->use[port].part->kept.memory[0].data;
-    char *base = d->kept->memory[0].data;
-    if (d->kind[port] == RT_FIXED) return base + d->place[port];
-    return base + d->fixed_bytes + place_of(d, port, slot, place);
+    if (d->kind[port] == RT_FIXED) return at(d, 0, d->place[port]);
+    return at(d, 0, d->fixed_bytes + place_of(d, port, slot, place));
 }
 
 char *pipe_made(const pipe_device *d, int port, int place)
 {
-    return (char *)d->kept->memory[0].data + d->fixed_bytes + (size_t)d->slots * d->chunk_bytes +
-           (size_t)d->ring_size * d->block_bytes + (size_t)place * d->made_bytes + d->made[port];
+    return at(d, 0,
+              d->fixed_bytes + (size_t)d->slots * d->chunk_bytes +
+                  (size_t)d->ring_size * d->block_bytes + (size_t)place * d->made_bytes +
+                  d->made[port]);
 }
 
 char *pipe_host_side(const pipe_device *d, int port, int slot, int place)
 {
     if (d->device->host_visible) return pipe_arena(d, port, slot, place);
-    return (char *)d->kept->memory[1].data + d->stage_bytes + place_of(d, port, slot, place);
+    return at(d, 1, d->stage_bytes + place_of(d, port, slot, place));
 }

@@ -289,10 +289,33 @@ static void a_reconstruction_has_the_same_bits(void **state)
     free(other);
 }
 
+/* Rows that hold nothing are computed all the same, in no memory at all. */
+static void rows_may_be_empty(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][2] = {{1, 0}, {5, 0}, {0, 5}, {0, 0}, {1, 1}};
+    for (int which = 0; which < PIPE_PROJECT; which++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            for (int set = 0; set < PIPE_SETS; set++) {
+                char expected[33], got[33];
+                pipe_expected(which, sizes[i][0], sizes[i][1], expected);
+                motet_context *c = sim_context(NULL, pipe_sets[set]);
+                pipe_case p;
+                pipe_case_make(c, which, sizes[i][0], sizes[i][1], &p);
+                assert_ok(c, rt_run(c, &p.op));
+                assert_ok(c, motet_array_digest(p.out, got));
+                assert_string_equal(got, expected);
+                assert_clean(c);
+                pipe_case_free(&p);
+                motet_context_free(c);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_set_of_bits),
                                        cmocka_unit_test(every_cut),
+                                       cmocka_unit_test(rows_may_be_empty),
                                        cmocka_unit_test(budgets_are_kept),
                                        cmocka_unit_test(host_bytes_are_kept),
                                        cmocka_unit_test(host_bounds_are_kept),
