@@ -84,6 +84,12 @@ void sim_stream_clear(dev_stream *s, int all)
 
 /* Durations. */
 
+/* Whatever the configuration: eleven days at most, which no sum of a test's passes. */
+static int64_t bounded(double nanoseconds)
+{
+    return (int64_t)(nanoseconds < 1e15 ? nanoseconds > 0 ? nanoseconds : 0 : 1e15);
+}
+
 int64_t sim_cost(const sim_command *k)
 {
     const sim_device *d = k->stream->device;
@@ -93,7 +99,7 @@ int64_t sim_cost(const sim_command *k)
                          : k->engine == SIM_UPLOAD ? config->upload
                                                    : config->download;
     const double seconds = (k->kind == SIM_LAUNCH ? (double)k->items : bytes) / speed;
-    return config->latency + (int64_t)(seconds < 1e6 ? seconds * 1e9 : 1e15);
+    return bounded((double)config->latency) + bounded(seconds * 1e9);
 }
 
 static int64_t delayed(sim_world *w, int64_t cost)
@@ -101,7 +107,7 @@ static int64_t delayed(sim_world *w, int64_t cost)
     if (w->config.jitter <= 0) return cost;
     const double part = (double)(sim_random(w) >> 11) * 0x1p-53;
     const double much = sim_random(w) % 16 == 0 ? 8 : 1;
-    return (int64_t)((double)cost * (1 + w->config.jitter * part) * much);
+    return bounded((double)cost * (1 + w->config.jitter * part) * much);
 }
 
 static void begin(sim_command *k)
@@ -114,9 +120,10 @@ static void begin(sim_command *k)
     slot->counts.commands++;
     int64_t cost = delayed(w, k->cost);
     if (f->slow_at_command && k->ordinal >= f->slow_at_command)
-        cost = (int64_t)((double)cost * f->slow);
+        cost = bounded((double)cost * f->slow);
     k->cost = cost;
-    k->end = k->ordinal == f->hang_at_command ? INT64_MAX : w->now + cost;
+    const int64_t left = INT64_MAX / 2 - w->now; /* then time stands still */
+    k->end = k->ordinal == f->hang_at_command ? INT64_MAX : w->now + (cost < left ? cost : left);
     k->stream->running = 1;
     d->engine[k->engine] = k;
 }
