@@ -215,6 +215,53 @@ static void only_halos_move(void **state)
     motet_context_free(c);
 }
 
+/* Another run reads the array while it comes home, and keeps larger parts of it on a device. */
+typedef struct reader {
+    motet_context *context;
+    const rt_op *op;
+    motet_clock former;
+    int ran;
+} reader;
+
+static int64_t read_meanwhile(void *user)
+{
+    reader *r = user;
+    if (!r->ran && atomic_load(&r->context->devices->set[1].users)) { /* something is on its way */
+        const rt_weights uneven = {.count = 2, .weight = {1, 3}};
+        const rt_run_options o = {.weights = &uneven, .weightings = 1};
+        r->ran = 1;
+        assert_ok(r->context, rt_run_with(r->context, r->op, &o));
+    }
+    return r->former.now(r->former.user);
+}
+
+static void reading_does_not_disturb_a_fetch(void **state)
+{
+    (void)state;
+    char expected[33], got[33];
+    for (int sim = 0; sim < 2; sim++) {
+        motet_context *c = sim ? context_for(1, "sim:0,sim:1") : test_context();
+        steps p;
+        steps_make(c, &p);
+        if (sim) steps_reside(&p);
+        const rt_op update = toy_update(p.u, p.x), smooth = smooth_rows(&p);
+        assert_ok(c, rt_run(c, &update));
+        reader r = {.context = c, .op = &smooth, .former = c->options.clock};
+        if (sim) c->options.clock = (motet_clock){read_meanwhile, &r};
+        assert_ok(c, motet_array_fetch(p.x));
+        c->options.clock = r.former;
+        assert_int_equal(r.ran, sim);
+        assert_ok(c, motet_array_digest(p.x, sim ? got : expected));
+        steps_free(&p);
+        for (int i = 0; sim && i < 2; i++)
+            assert_int_equal(
+                atomic_load(&c->devices->set[i].held) + atomic_load(&c->devices->set[i].taken), 0);
+        if (sim) assert_clean(c);
+        motet_context_free(c);
+    }
+    assert_string_equal(got, expected);
+}
+
 /* What the caller wrote and told of is what counts; a result that was not asked for is forgotten.
  */
 static void the_caller_may_write(void **state)
@@ -799,14 +846,24 @@ static void each_edge_is_needed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_set_of_bits),         cmocka_unit_test(nothing_moves_twice),
-        cmocka_unit_test(only_halos_move),         cmocka_unit_test(the_caller_may_write),
-        cmocka_unit_test(budgets_hold_what_stays), cmocka_unit_test(a_part_may_go_before_the_turn),
-        cmocka_unit_test(every_port_finds_them),   cmocka_unit_test(a_second_look_finds_them),
-        cmocka_unit_test(losses_anywhere),         cmocka_unit_test(inputs_have_a_home),
-        cmocka_unit_test(writing_heals),           cmocka_unit_test(a_new_epoch_has_nothing),
-        cmocka_unit_test(device_memory_may_fail),  cmocka_unit_test(host_memory_may_fail),
-        cmocka_unit_test(hangs_anywhere),          cmocka_unit_test(a_loss_while_values_come_home),
-        cmocka_unit_test(each_edge_is_needed)};
+        cmocka_unit_test(one_set_of_bits),
+        cmocka_unit_test(nothing_moves_twice),
+        cmocka_unit_test(only_halos_move),
+        cmocka_unit_test(the_caller_may_write),
+        cmocka_unit_test(budgets_hold_what_stays),
+        cmocka_unit_test(a_part_may_go_before_the_turn),
+        cmocka_unit_test(every_port_finds_them),
+        cmocka_unit_test(a_second_look_finds_them),
+        cmocka_unit_test(losses_anywhere),
+        cmocka_unit_test(inputs_have_a_home),
+        cmocka_unit_test(writing_heals),
+        cmocka_unit_test(a_new_epoch_has_nothing),
+        cmocka_unit_test(device_memory_may_fail),
+        cmocka_unit_test(host_memory_may_fail),
+        cmocka_unit_test(hangs_anywhere),
+        cmocka_unit_test(a_loss_while_values_come_home),
+        cmocka_unit_test(each_edge_is_needed),
+        cmocka_unit_test(reading_does_not_disturb_a_fetch),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
