@@ -27,7 +27,7 @@ static struct {
     int is, socket, lost;
     pid_t parent;
     uint64_t bytes;
-    char out[256];
+    char out[CHILD_NAMES];
     int files[CHILD_FILES], count;
     char mark[20];
     double beat;

@@ -4,7 +4,11 @@
 
 #define CHILD_VARIABLE "MOTET_SUPERVISED"
 
-enum { CHILD_FILES = 32, CHILD_MESSAGE = 4096 };
+enum {
+    CHILD_FILES = 32,
+    CHILD_MESSAGE = 4096,
+    CHILD_NAMES = 1024 /* of devices that are left out, with commas between them */
+};
 
 /* The folder that a path lies in, "." when it names none. */
 void child_folder(const char *path, char folder[CHILD_MESSAGE]);

@@ -17,20 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/recovery.h"
 #include "child.h"
 #include "run.h"
+#include "suspects.h"
 #include "sweep.h"
 #include "watch.h"
 
-enum { DEVICES = 16, RETURNS = 6 };
+enum { RETURNS = 6 };
 static const double hour = 3600, patience = 30 /* for a child that was told to stop */;
-
-typedef struct suspect {
-    char name[64];
-    int blamed;
-    recovery health;
-} suspect;
 
 typedef struct supervisor {
     const args *args;
@@ -41,8 +35,7 @@ typedef struct supervisor {
     int uses_files;           /* 0: the journal is a folder's */
     double returned[RETURNS]; /* when, the latest last */
     int64_t returns;
-    suspect device[DEVICES];
-    int devices;
+    suspects devices;
     sweep outputs;
     double stopping; /* when it was told to stop; 0: it was not */
 } supervisor;
@@ -77,61 +70,6 @@ __attribute__((format(printf, 2, 3))) static void tell(const supervisor *s, cons
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     complain(s->args->command, 0, "%s", text);
-}
-
-/* Devices. */
-
-static void list_devices(supervisor *s)
-{
-    const char *names = args_text(s->args, "devices");
-    for (const char *at = names ? names : ""; *at && s->devices < DEVICES; at += *at == ',') {
-        const size_t n = strcspn(at, ","), own = strcspn(at, ",@");
-        if (own < sizeof s->device->name && strncmp(at, "cpu", own) && strncmp(at, "auto", own))
-            memcpy(s->device[s->devices++].name, at, own);
-        at += n;
-    }
-}
-
-/* Once may be anybody's fault; twice, and it is left out for a while. `name` "": nobody knows which
- * of them it was. */
-static void blame(supervisor *s, const char *name)
-{
-    for (int i = 0; i < s->devices; i++) {
-        suspect *d = &s->device[i];
-        if (*name && strcmp(name, d->name) != 0) continue;
-        if (d->health.trying) recovery_end(&d->health, 0);
-        if (++d->blamed >= 2) recovery_lose(&d->health, nanoseconds());
-    }
-}
-
-/* Names of those that are left out. Answers nanoseconds until one more may
- * be tried when none is left at all. */
-static int64_t choose(supervisor *s, char *out, size_t room)
-{
-    const char *names = args_text(s->args, "devices");
-    const int others = !names || !strcmp(names, "auto") || !strncmp(names, "cpu", 3) ||
-                       strstr(names, ",cpu") != NULL;
-    int64_t least = INT64_MAX;
-    int left = others;
-    size_t used = 0;
-    *out = 0;
-    for (int i = 0; i < s->devices; i++) {
-        suspect *d = &s->device[i];
-        const recovery_answer answer = recovery_ask(&d->health, nanoseconds());
-        if (answer == RECOVERY_USABLE || answer == RECOVERY_BEGUN) {
-            left = 1;
-            continue;
-        }
-        const int64_t wait = recovery_wait(&d->health, nanoseconds());
-        if (wait < least) least = wait;
-        used += (size_t)snprintf(out + used, room - used, "%s%s", used ? "," : "", d->name);
-    }
-    return left ? 0 : least;
-}
-
-static void begin_attempts(supervisor *s)
-{
-    for (int i = 0; i < s->devices; i++) recovery_begin(&s->device[i].health, nanoseconds());
 }
 
 /* Starting a child. */
@@ -170,7 +108,7 @@ static void become(const supervisor *s, int socket, char *variable)
 static int start(supervisor *s, const char *out, child_process *c)
 {
     int sockets[2];
-    char variable[1024];
+    char variable[CHILD_NAMES + 512];
     memset(c, 0, sizeof *c);
     c->end = c->socket = -1;
     if (s->uses_files && !journal_file(s)) return errno;
@@ -306,7 +244,8 @@ static void after(supervisor *s, child_process *c)
 {
     const int killed = WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGKILL;
     const int silent = !strncmp(c->reason, "it was silent", 13);
-    if (*c->culprit || silent || !killed) blame(s, c->culprit); /* kill -9 is nobody's fault */
+    const int fault = *c->culprit || silent || !killed; /* kill -9 is nobody's */
+    suspects_after(&s->devices, fault ? c->culprit : NULL, nanoseconds());
     if (s->count)
         fcntl(s->files[s->count - 1], F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK);
     sweep_after(&s->outputs, args_given(s->args, "overwrite"));
@@ -328,12 +267,11 @@ static int rest(supervisor *s, int64_t time)
 static int generations(supervisor *s)
 {
     for (;;) {
-        char out[256];
+        char out[CHILD_NAMES];
         child_process c;
-        const int64_t wait = choose(s, out, sizeof out);
+        const int64_t wait = suspects_choose(&s->devices, out, nanoseconds());
         if (wait && !rest(s, wait)) return cancelled(s->args);
         if (wait) continue;
-        begin_attempts(s);
         const int reason = start(s, out, &c);
         if (reason)
             return complain(s->args->command, EXIT_DEVICE, "starting a process: %s",
@@ -366,7 +304,7 @@ int supervise(const args *a)
     s->args = a;
     s->uses_files = !args_given(a, "resume");
     s->journal_bytes = watch_memory_available() / 4;
-    list_devices(s);
+    suspects_list(&s->devices, args_text(a, "devices"));
     sigemptyset(&stops);
     sigaddset(&stops, SIGINT);
     sigaddset(&stops, SIGTERM);
