@@ -85,6 +85,7 @@ int child_begin(void)
     fcntl(child.socket, F_SETFD, FD_CLOEXEC);
     for (int i = 0; i < child.count; i++) fcntl(child.files[i], F_SETFD, FD_CLOEXEC);
     child.is = 1;
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* said at the end alone: a fresh one says it again */
     return 1;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervise.h"
+
 /* JSON is UTF-8; a path need not be. Bytes that are not are shown as '?'. */
 static json_t *text_of(const char *text)
 {
@@ -100,7 +102,7 @@ int report_write(run *r)
     char path[1024];
     snprintf(path, sizeof path, "%s",
              strcmp(r->json_file.path, "-") ? r->json_file.path : "standard output");
-    fflush(stdout);
+    if (!child_is()) fflush(stdout); /* a child's words wait until all is done */
     const int reason = outfile_commit(&r->json_file, text, length + 1);
     free(text);
     if (reason) return complain(c, EXIT_FILES, "%s: %s", path, strerror(reason));

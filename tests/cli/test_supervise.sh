@@ -86,6 +86,29 @@ gone "$silent"
 unset MOTET_SUPERVISE_SILENCE
 same "silent"
 
+# Killed when all is said but the report, which somebody reads slowly: it is said once.
+mkfifo w.json
+sleep 60 <>w.json &
+holder=$!
+head -c 65536 /dev/zero >w.json
+begin --json w.json
+at_work $pid
+tries=0
+until [ -e w.npy ] || [ $tries = 500 ]; do
+    sleep 0.02
+    tries=$((tries + 1))
+done
+sleep 0.3
+kill -9 "$child"
+cat <>w.json >/dev/null &
+reader=$!
+ends 0 "it was ended by signal 9"
+kill $holder $reader
+wait $holder $reader
+grep -v '^time\|^kernels\|^wrote' out.txt | cmp -s - words.txt || bad "killed late, it says: $(cat out.txt)"
+rm w.json
+same "killed late"
+
 # A folder is swept as well.
 "$MOTET" ct recon scan.h5 -o pages/ $slow --supervise yes >out.txt 2>err.txt &
 pid=$!
