@@ -57,7 +57,7 @@ MOTET_API int64_t motet_array_elements(const motet_array *array);
 
 /* The newest values of some arrays stay on the devices that computed them. This brings them to host
  * memory; where they are there already it does nothing. What reads an array by its data pointer
- * calls it first; digests and stores do so themselves. DEVICE_LOST: the device that had them is
+ * calls it first; operations and digests do so themselves. DEVICE_LOST: the device that had them is
  * lost with them; the array can be used again when all of it was written anew, by an operation or
  * by the caller. NO_MEMORY. */
 MOTET_API motet_status motet_array_fetch(motet_array *array);

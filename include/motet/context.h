@@ -78,7 +78,7 @@ typedef struct motet_context_options {
     int unpipelined;      /* 1: one chunk for each device where it fits, several else */
     int64_t chunks_per_device; /* of a device with memory of its own, about; 0: 4 */
     double verify_fraction;    /* 0 to 1: the part of the chunks that another device computes once
-                                  more;    a run whose bits differ answers CHECK_FAILED */
+                                  more; a run whose bits differ answers CHECK_FAILED */
 } motet_context_options;
 
 MOTET_API void motet_context_options_init(motet_context_options *options);

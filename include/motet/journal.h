@@ -21,8 +21,8 @@ typedef struct motet_journal_options {
     int file_count;      /* at most 32 */
     int file;            /* descriptor of a file that is read and written in place of a folder's;
                             -1: none */
-    uint64_t most_bytes; /* of what is written; then no more is kept. 0: of a folder half of what is
-                            free there, else no bound */
+    uint64_t most_bytes; /* of the file that is written; then no more is kept. 0: of a folder what
+                            it has and half of what is free there, else no bound */
 } motet_journal_options;
 
 MOTET_API void motet_journal_options_init(motet_journal_options *options);

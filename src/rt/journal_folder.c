@@ -63,14 +63,15 @@ static motet_status open_folder(motet_context *c, const char *folder, int *file)
     return fail_errno(c, reason, "%s/journal", folder);
 }
 
-/* Outputs are to fit beside it. */
-static int64_t half_of_free(int file)
+/* What it has, and half of what is free: outputs are to fit beside it. */
+static int64_t most_of_folder(int file)
 {
     struct statvfs s;
-    if (fstatvfs(file, &s)) return INT64_MAX;
-    const uint64_t blocks = s.f_bavail / 2;
-    return s.f_frsize && blocks < INT64_MAX / s.f_frsize ? (int64_t)(blocks * s.f_frsize)
-                                                         : INT64_MAX;
+    struct stat has;
+    if (fstatvfs(file, &s) || fstat(file, &has)) return INT64_MAX;
+    const uint64_t blocks = s.f_bavail / 2, most = (uint64_t)(INT64_MAX - has.st_size);
+    return s.f_frsize && blocks < most / s.f_frsize ? (int64_t)(blocks * s.f_frsize) + has.st_size
+                                                    : INT64_MAX;
 }
 
 motet_status motet_context_journal(motet_context *c, const motet_journal_options *o)
@@ -92,7 +93,7 @@ motet_status motet_context_journal(motet_context *c, const motet_journal_options
     int64_t most = o->most_bytes && o->most_bytes < INT64_MAX ? (int64_t)o->most_bytes : INT64_MAX;
     if (o->folder) {
         TRY(open_folder(c, o->folder, &own));
-        if (!o->most_bytes) most = half_of_free(own);
+        if (!o->most_bytes) most = most_of_folder(own);
     }
     const int writes = own >= 0 || o->file >= 0;
     if (writes) files[count++] = own >= 0 ? own : o->file;

@@ -343,6 +343,23 @@ static void what_another_process_removes_is_not_written_to(void **state)
     motet_context_free(c);
 }
 
+/* What is kept already does not count against the free space. */
+static void a_large_journal_goes_on(void **state)
+{
+    (void)state;
+    const int64_t large = (int64_t)1 << 40; /* a hole: more than may be free */
+    motet_context *c = test_context();
+    motet_journal_options o;
+    motet_journal_options_init(&o);
+    o.folder = test_path("large");
+    assert_ok(c, motet_context_journal(c, &o));
+    assert_ok(c, motet_context_journal(c, NULL));
+    if (truncate(test_path("large/journal"), large)) return motet_context_free(c);
+    assert_ok(c, motet_context_journal(c, &o));
+    assert_true(c->journal->most_bytes > large);
+    motet_context_free(c);
+}
+
 static void options_are_checked(void **state)
 {
     (void)state;
@@ -439,6 +456,7 @@ int main(void)
         cmocka_unit_test(foreign_records_are_not_taken),
         cmocka_unit_test(a_folder_belongs_to_one_process_at_a_time),
         cmocka_unit_test(what_another_process_removes_is_not_written_to),
+        cmocka_unit_test(a_large_journal_goes_on),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(a_folder_may_be_bounded),
         cmocka_unit_test(what_cannot_be_kept_is_left_out),
