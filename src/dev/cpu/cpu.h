@@ -29,7 +29,8 @@ typedef struct cpu_device {
 
     pthread_mutex_t lock; /* guards all below, and streams and events; taken before the pool's */
     pthread_cond_t progressed;
-    uint64_t progress; /* events reached and streams run empty */
+    atomic_uint_fast64_t
+        progress; /* changed with the lock held: events reached and streams run empty */
     int dozers;
     dev_stream *streams;
     cpu_scratch *scratch;          /* the largest so far */

@@ -15,6 +15,7 @@
 #include "dev/cpu/cpu.h"
 
 enum { LINE = 64, COPY_RANGE = 1 << 20 /* bytes that a worker moves at once */ };
+static const int64_t awake = 20000; /* nanoseconds */
 
 struct dev_event {
     cpu_device *device;
@@ -438,12 +439,25 @@ uint64_t cpu_progress(dev *device)
     return progress;
 }
 
+/* What ends at once is waited for awake: to be woken takes longer than the shortest chunks do. */
+static int ends_at_once(cpu_device *d, uint64_t seen, const struct timespec *now)
+{
+    struct timespec t = *now;
+    while (atomic_load(&d->progress) == seen) {
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        const int64_t spent = (t.tv_sec - now->tv_sec) * 1000000000 + t.tv_nsec - now->tv_nsec;
+        if (spent > awake) return 0;
+    }
+    return 1;
+}
+
 void cpu_doze(dev *device, uint64_t seen, int64_t nanoseconds)
 {
     cpu_device *d = (cpu_device *)device;
     if (nanoseconds <= 0) return;
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
+    if (nanoseconds > awake && ends_at_once(d, seen, &until)) return;
     const int64_t capped = nanoseconds < 3600000000000 ? nanoseconds : 3600000000000;
     const int64_t sum = until.tv_nsec + capped;
     until.tv_sec += sum / 1000000000;
