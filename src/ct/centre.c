@@ -257,6 +257,7 @@ static motet_status find_centre(motet_context *context, const motet_array *sinog
                                 const double *angles, double *centre, double *quality)
 {
     TRY(check(context, sinogram, angles));
+    TRY(motet_array_fetch((motet_array *)(uintptr_t)sinogram)); /* the host reads it */
     finder f = {.context = context,
                 .sinogram = motet_array_data(sinogram),
                 .angles = angles,

@@ -226,7 +226,7 @@ typedef struct reader {
 static int64_t read_meanwhile(void *user)
 {
     reader *r = user;
-    if (!r->ran && atomic_load(&r->context->devices->set[1].users)) { /* something is on its way */
+    if (!r->ran && r->context->devices->set[1].users) { /* something is on its way */
         const rt_weights uneven = {.count = 2, .weight = {1, 3}};
         const rt_run_options o = {.weights = &uneven, .weightings = 1};
         r->ran = 1;
