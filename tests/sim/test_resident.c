@@ -291,8 +291,10 @@ static void the_caller_may_write(void **state)
 
 static int64_t used(motet_context *c, int device)
 {
+    const int number = pipe_sim_number(c, device);
     sim_counts counts;
-    sim_count(c, pipe_sim_number(c, device), &counts);
+    if (number < 0) return 0; /* the cpu has the host's memory */
+    sim_count(c, number, &counts);
     return (int64_t)counts.used;
 }
 
