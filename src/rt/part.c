@@ -250,35 +250,21 @@ typedef struct transfer {
     size_t at[2], bytes[2]; /* what each half of the staging waits for */
 } transfer;
 
-/* Bytes [offset, offset + bytes) of the box, in its own order, go to `to`, run by run: a run is
- * what lies without gaps in the part. */
+/* Bytes [offset, offset + bytes) of the box, in its own order, go to `to`, run by run: the part is
+ * an array of its own, of which the box is a part. */
 static motet_status copy_runs(const transfer *t, size_t offset, size_t bytes, char *to)
 {
-    const motet_array *a = t->array;
-    const size_t element = motet_type_bytes(a->type);
-    int outer = a->axes - 1;
-    int64_t length = t->box.count[outer];
-    while (outer > 0 && t->box.count[outer] == t->part->box.count[outer])
-        length *= t->box.count[--outer];
-    const size_t run = (size_t)length * element;
-    while (bytes) {
-        int64_t number = (int64_t)(offset / run), stride = 1, at = 0;
-        for (int i = a->axes - 1; i >= 0; i--) {
-            int64_t index = t->box.first[i] - t->part->box.first[i];
-            if (i < outer) {
-                index += number % t->box.count[i];
-                number /= t->box.count[i];
-            }
-            at += index * stride;
-            stride *= t->part->box.count[i];
-        }
-        const size_t within = offset % run, size = run - within < bytes ? run - within : bytes;
-        const char *from =
-            (const char *)t->part->kept.memory[0].data + (size_t)at * element + within;
-        TRY(t->on->device->table->copy(t->stream, to, from, size));
-        offset += size;
-        to += size;
-        bytes -= size;
+    motet_array held = {.type = t->array->type, .axes = t->array->axes};
+    pipe_box box = t->box;
+    for (int i = 0; i < held.axes; i++) {
+        held.shape[i] = t->part->box.count[i];
+        box.first[i] -= t->part->box.first[i];
+    }
+    const rt_port port = {.array = &held};
+    const char *data = t->part->kept.memory[0].data;
+    for (size_t size; bytes; offset += size, to += size, bytes -= size) {
+        const size_t at = pipe_run(&port, &box, offset, bytes, &size);
+        TRY(t->on->device->table->copy(t->stream, to, data + at, size));
     }
     return MOTET_OK;
 }

@@ -48,14 +48,29 @@ static int64_t run_at(const runs *r, int64_t number)
     return at;
 }
 
+/* Where byte `offset` of the box is in the array; what follows it there is *size bytes, at most
+ * `bytes`. */
+static size_t place_of(const runs *r, size_t offset, size_t bytes, size_t *size)
+{
+    const size_t element = motet_type_bytes(r->port->array->type);
+    const size_t run = (size_t)r->length * element, within = offset % run;
+    *size = run - within < bytes ? run - within : bytes;
+    return (size_t)run_at(r, (int64_t)(offset / run)) * element + within;
+}
+
+size_t pipe_run(const rt_port *p, const pipe_box *b, size_t offset, size_t bytes, size_t *size)
+{
+    const runs r = runs_of(p, b);
+    return place_of(&r, offset, bytes, size);
+}
+
 static void move(const rt_port *p, char *array, const pipe_box *b, size_t offset, size_t bytes,
                  char *packed, int into_array)
 {
     const runs r = runs_of(p, b);
-    const size_t element = motet_type_bytes(p->array->type), run = (size_t)r.length * element;
     while (bytes) {
-        const size_t within = offset % run, part = run - within < bytes ? run - within : bytes;
-        char *place = array + (size_t)run_at(&r, (int64_t)(offset / run)) * element + within;
+        size_t part;
+        char *place = array + place_of(&r, offset, bytes, &part);
         if (into_array)
             memcpy(place, packed, part);
         else

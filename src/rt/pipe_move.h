@@ -26,5 +26,9 @@ void pipe_pack(const rt_port *port, const void *array, const pipe_box *box, size
                size_t bytes, void *packed);
 void pipe_unpack(const rt_port *port, void *array, const pipe_box *box, size_t offset, size_t bytes,
                  const void *packed);
+/* The run that begins with byte `offset` of a box which is not empty: answers where it is in the
+ * array, in bytes; *size: how long it is, at most `bytes`. */
+size_t pipe_run(const rt_port *port, const pipe_box *box, size_t offset, size_t bytes,
+                size_t *size);
 
 #endif

@@ -280,10 +280,14 @@ motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)
     return rt_run_with(c, op, &options);
 }
 
+rt_run_options rt_run_defaults(const motet_context *c)
+{
+    const int64_t chunk = c->options.chunk;
+    return (rt_run_options){.cut = {{chunk}, chunk}}; /* so that the option tries every cut */
+}
+
 motet_status rt_run(motet_context *c, const rt_op *op)
 {
-    const int64_t chunk =
-        c->options.chunk; /* of the stream, too: so that the option tries every cut */
-    const rt_cut cut = {{chunk}, chunk};
-    return rt_run_cut(c, op, &cut);
+    const rt_run_options options = rt_run_defaults(c);
+    return rt_run_with(c, op, &options);
 }

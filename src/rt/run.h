@@ -28,6 +28,8 @@ typedef struct rt_run_options {
 
 motet_status rt_run_with(motet_context *context, const rt_op *op, const rt_run_options *options);
 motet_status rt_run_cut(motet_context *context, const rt_op *op, const rt_cut *cut);
+/* Those of rt_run: the context's chunk along axis 0 and the stream. */
+rt_run_options rt_run_defaults(const motet_context *context);
 
 typedef void rt_done_fn(int64_t index, motet_status status, void *user);
 

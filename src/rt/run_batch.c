@@ -174,8 +174,7 @@ motet_status rt_run_batch(motet_context *c, const rt_op *ops, int64_t count,
         return fail(c, MOTET_BAD_ARGUMENT, "a batch of %lld operations, expected at least 0",
                     (long long)count);
     for (int64_t i = 0; i < count; i++) TRY(rt_op_check(c, &ops[i]));
-    const int64_t chunk = c->options.chunk;
-    const rt_run_options defaults = {.cut = {{chunk}, chunk}};
+    const rt_run_options defaults = rt_run_defaults(c);
     batch b = {.context = c,
                .ops = ops,
                .count = count,
