@@ -353,7 +353,9 @@ static motet_status bring(const motet_array *a, const rt_part *part, const pipe_
                   .part = part,
                   .box = *box,
                   .kept = mem_new(c, rt_kept)};
-    if (!t.kept) return fail(c, MOTET_NO_MEMORY, "no memory to bring an array home");
+    if (!t.kept)
+        return fail(c, MOTET_NO_MEMORY, "no memory to bring %zu bytes of an array home from %s",
+                    pipe_box_bytes(&(rt_port){.array = a}, box), t.on->info.name);
     if (!rt_device_use(c, t.on)) {
         mem_free(c, t.kept);
         return fail(c, MOTET_DEVICE_LOST, "%s is lost", t.on->info.name);

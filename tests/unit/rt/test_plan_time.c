@@ -2,22 +2,8 @@
 #include <time.h>
 
 #include "rt/plan.h"
+#include "support/patience.h"
 #include "support/support.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-#define SLOW 1
-#endif
-#ifdef SLOW
-static const double patience = 50; /* under sanitizers */
-#else
-static const double patience = 1;
-#endif
 
 static double now(void)
 {
