@@ -1,4 +1,5 @@
-/* Computed tomography: parallel beam.
+/* Computed tomography. Any geometry is made in ct_geometry.h; here is the parallel beam whose
+ * slices are independent.
  *
  * Geometry. The world is (x, y, z), millimetres or any one length unit; results are per that unit.
  * View k looks along (-sin a_k, cos a_k, 0); the detector's u axis is (cos a_k, sin a_k, 0), its v
@@ -15,13 +16,12 @@
 #define MOTET_CT_H
 
 #include <motet/array.h>
+#include <motet/ct_geometry.h>
 #include <motet/store.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct motet_ct_geometry motet_ct_geometry;
 
 typedef struct motet_ct_parallel {
     uint32_t size;
@@ -42,10 +42,9 @@ MOTET_API void motet_ct_parallel_init(motet_ct_parallel *parallel);
 MOTET_API motet_status motet_ct_geometry_parallel(motet_context *context,
                                                   const motet_ct_parallel *parallel,
                                                   motet_ct_geometry **out);
-MOTET_API void motet_ct_geometry_free(motet_ct_geometry *geometry);
 
-/* sinogram = A volume; volume = transpose(A) sinogram. Shapes: volume (rows, ny, nx), sinogram
- * (views, columns, rows); else BAD_SHAPE. */
+/* sinogram = A volume; volume = transpose(A) sinogram. Shapes: volume (rows, ny, nx) or (nz, ny,
+ * nx), sinogram (views, columns, rows); else BAD_SHAPE. */
 MOTET_API motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *volume,
                                         motet_array *sinogram);
 MOTET_API motet_status motet_ct_backproject(motet_ct_geometry *geometry,

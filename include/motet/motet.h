@@ -6,6 +6,9 @@
 #include <motet/calibrate.h>
 #include <motet/context.h>
 #include <motet/ct.h>
+#include <motet/ct_geometry.h>
+#include <motet/ct_paths.h>
+#include <motet/ct_reconstruct.h>
 #include <motet/device.h>
 #include <motet/job.h>
 #include <motet/journal.h>

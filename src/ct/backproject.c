@@ -1,6 +1,7 @@
 /* Back-projection as an operation: slices and lines are owned, detector rows come with the slices.
  */
 #include "ct/backproject_fast.h"
+#include "ct/beam/beam.h"
 #include "ct/geometry.h"
 #include "ct/operations.h"
 #include "rt/calibrate.h"
@@ -89,5 +90,7 @@ motet_status motet_ct_backproject(motet_ct_geometry *geometry, const motet_array
 {
     TRY(ct_check_sinogram(geometry, sinogram, "sinogram"));
     TRY(ct_check_volume(geometry, volume, "volume"));
-    return ct_backproject_by(geometry, &geometry->chords, sinogram, volume);
+    if (!geometry->beam) return ct_backproject_by(geometry, &geometry->chords, sinogram, volume);
+    const rt_op op = ct_beam_backproject_op(geometry, sinogram, volume);
+    return rt_run(geometry->context, &op);
 }

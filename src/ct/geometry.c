@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/threads.h"
+#include "ct/beam/beam.h"
 #include "ct/directions.h"
 #include "ct/operations.h"
 #include "kern/digest.h"
@@ -175,6 +176,7 @@ void motet_ct_geometry_free(motet_ct_geometry *geometry)
 {
     if (!geometry) return;
     motet_context *context = geometry->context;
+    ct_beam_free(context, geometry->beam);
     motet_array_free(geometry->chords.views);
     mem_free(context, geometry->angles);
     mem_free(context, geometry);
@@ -207,6 +209,7 @@ motet_status ct_check_sinogram(const motet_ct_geometry *g, const motet_array *ar
 
 motet_status ct_check_volume(const motet_ct_geometry *g, const motet_array *array, const char *name)
 {
-    const int64_t size[] = {g->rows, g->grid.ny, g->grid.nx};
+    const int64_t *n = g->beam ? g->beam->space.n : NULL;
+    const int64_t size[] = {n ? n[2] : g->rows, n ? n[1] : g->grid.ny, n ? n[0] : g->grid.nx};
     return check_array(g, array, name, size, (const char *const[]){"rows", "lines", "columns"});
 }

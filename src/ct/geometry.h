@@ -1,6 +1,6 @@
 /* The inside of a geometry: its sizes and a table with one entry per view. */
-#ifndef MOTET_CT_GEOMETRY_H
-#define MOTET_CT_GEOMETRY_H
+#ifndef MOTET_CT_GEOMETRY_INSIDE_H
+#define MOTET_CT_GEOMETRY_INSIDE_H
 
 #include <motet/ct.h>
 
@@ -12,14 +12,21 @@ typedef struct ct_table {
     int32_t most_taps;  /* of any view */
 } ct_table;
 
+struct ct_beam;
+
 struct motet_ct_geometry {
     motet_context *context;
+    struct ct_beam
+        *beam; /* of views in space (ct/beam); NULL: parallel, slice by slice. The rest is
+                  of the latter, but for views, rows, columns and pitch (of columns) */
     ct_grid grid;
     int64_t views, rows;
     double pitch, voxel;
     double *angles; /* radians, as given */
     ct_table chords;
 };
+
+void ct_beam_free(motet_context *context, struct ct_beam *beam); /* NULL is legal */
 
 /* Cosine and sine, with multiples of a right angle made exact: the double nearest to pi/2 has the
  * cosine 6e-17, and such rays should count as parallel to an axis. */
@@ -47,7 +54,7 @@ motet_status ct_view_weights(motet_context *context, const double *angles, int64
 /* BAD_SHAPE or BAD_ARGUMENT unless the array is float32 (views, columns, rows), called `name`. */
 motet_status ct_check_sinogram(const motet_ct_geometry *geometry, const motet_array *array,
                                const char *name);
-/* The same for (rows, ny, nx). */
+/* The same for (rows, ny, nx), or (nz, ny, nx). */
 motet_status ct_check_volume(const motet_ct_geometry *geometry, const motet_array *array,
                              const char *name);
 

@@ -1,4 +1,5 @@
 /* Projection as an operation: rows and views are owned, the volume's slices come with the rows. */
+#include "ct/beam/beam.h"
 #include "ct/geometry.h"
 #include "ct/operations.h"
 #include "ct/project_fast.h"
@@ -56,6 +57,7 @@ motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *vo
     motet_ct_geometry *g = geometry;
     TRY(ct_check_volume(g, volume, "volume"));
     TRY(ct_check_sinogram(g, sinogram, "sinogram"));
-    const rt_op op = ct_project_op(g, volume, sinogram);
+    const rt_op op =
+        g->beam ? ct_beam_project_op(g, volume, sinogram) : ct_project_op(g, volume, sinogram);
     return rt_run(g->context, &op);
 }

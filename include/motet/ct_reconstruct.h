@@ -1,0 +1,100 @@
+/* Reconstruction from line integrals, in memory: analytic and iterative. */
+#ifndef MOTET_CT_RECONSTRUCT_H
+#define MOTET_CT_RECONSTRUCT_H
+
+#include <motet/ct.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Filtered back-projection of fan, cone and parallel beams ---- */
+
+/* X(name, number, text) */
+#define MOTET_CT_WEIGHTS_LIST(X)                                                                   \
+    X(AUTO, 0, "auto")   /* by arc and place of the detector; what was chosen is logged */         \
+    X(FULL, 1, "full")   /* every view by the angle it stands for */                               \
+    X(SHORT, 2, "short") /* rays seen twice share: D. L. Parker, Med. Phys. 9(2):254, 1982 */      \
+    X(OFFSET, 3, "offset") /* a detector off the axis over a whole turn: Wang, Phys. Med. Biol. 47, 2002 */
+
+typedef enum motet_ct_weights {
+#define MOTET_CT_WEIGHTS_ENUM(name, number, text) MOTET_CT_WEIGHTS_##name = number,
+    MOTET_CT_WEIGHTS_LIST(MOTET_CT_WEIGHTS_ENUM)
+#undef MOTET_CT_WEIGHTS_ENUM
+} motet_ct_weights;
+
+typedef struct motet_ct_fdk_options {
+    uint32_t size;
+    motet_ct_filter_options filter;
+    motet_ct_weights weights;
+} motet_ct_fdk_options;
+
+MOTET_API void motet_ct_fdk_options_init(motet_ct_fdk_options *options);
+/* L. A. Feldkamp, L. C. Davis, J. W. Kress, J. Opt. Soc. Am. A 1(6):612, 1984; for one row, fan-beam
+ * filtered back-projection. The volume's attenuation per length unit. */
+MOTET_API motet_status motet_ct_fdk(motet_ct_geometry *geometry,
+                                    const motet_ct_fdk_options *options,
+                                    const motet_array *sinogram, motet_array *volume);
+
+/* ---- Iterative ---- */
+
+typedef struct motet_ct_iteration {
+    int64_t number;   /* of iterations done */
+    double residual;  /* |b - A x| before this iteration's update of SIRT, after that of CGLS */
+    double relative;  /* residual / |b|; 0 when b is 0 */
+} motet_ct_iteration;
+
+/* After each iteration, on the thread that runs the solver. Any status but MOTET_OK ends it with
+ * that status. */
+typedef motet_status motet_ct_iteration_fn(const motet_ct_iteration *iteration, void *user);
+
+typedef struct motet_ct_solve_options {
+    uint32_t size;
+    int64_t iterations;    /* at most; default 30 */
+    double tolerance;      /* done when relative <= tolerance; 0: never */
+    double stall;          /* done when the residual fell by less than this part; 0: never */
+    int warm_start;        /* 1: begins at what the volume holds; 0: at zeros */
+    double relaxation;     /* SIRT: 0 < relaxation < 2; default 1 */
+    double least, greatest; /* SIRT: voxels are kept between; NaN: no bound */
+    const char *checkpoint; /* folder from which the same call goes on; NULL: none */
+    motet_ct_iteration_fn *each;
+    void *user;
+} motet_ct_solve_options;
+
+/* X(name, number, text) */
+#define MOTET_CT_STOP_LIST(X)                                                                      \
+    X(ITERATIONS, 0, "iterations")                                                                 \
+    X(TOLERANCE, 1, "tolerance")                                                                   \
+    X(STALLED, 2, "stalled")                                                                       \
+    X(EXACT, 3, "exact") /* nothing is left to correct */
+
+typedef enum motet_ct_stop {
+#define MOTET_CT_STOP_ENUM(name, number, text) MOTET_CT_STOP_##name = number,
+    MOTET_CT_STOP_LIST(MOTET_CT_STOP_ENUM)
+#undef MOTET_CT_STOP_ENUM
+} motet_ct_stop;
+
+typedef struct motet_ct_solve_result {
+    int64_t iterations, resumed; /* done in all; of those by an earlier call */
+    double residual, relative;   /* at the end */
+    motet_ct_stop stop;
+} motet_ct_solve_result;
+
+MOTET_API void motet_ct_solve_options_init(motet_ct_solve_options *options);
+/* Conjugate gradients on the normal equations (M. R. Hestenes, E. Stiefel, J. Res. Natl. Bur. Stand.
+ * 49:409, 1952): the least |b - A x|. Dots in float64 in a fixed order. */
+MOTET_API motet_status motet_ct_cgls(motet_ct_geometry *geometry,
+                                     const motet_ct_solve_options *options,
+                                     const motet_array *sinogram, motet_array *volume,
+                                     motet_ct_solve_result *result);
+/* Simultaneous iterations, each voxel and ray by its own row or column sum (P. Gilbert, J. Theor.
+ * Biol. 36:105, 1972; J. Gregor, T. Benson, IEEE Trans. Med. Imaging 27(7):918, 2008). */
+MOTET_API motet_status motet_ct_sirt(motet_ct_geometry *geometry,
+                                     const motet_ct_solve_options *options,
+                                     const motet_array *sinogram, motet_array *volume,
+                                     motet_ct_solve_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* The inside of a geometry of views in space, and the pair on it as data. */
+#ifndef MOTET_CT_BEAM_H
+#define MOTET_CT_BEAM_H
+
+#include "ct/beam/beam.k.h"
+#include "ct/geometry.h"
+#include "rt/op.h"
+
+/* Which form runs follows from the geometry alone. */
+typedef enum ct_form {
+    CT_FORM_COLUMNS, /* v along one axis of the volume in all views, chords at most a cell high */
+    CT_FORM_RAYS     /* any */
+} ct_form;
+
+struct ct_beam {
+    motet_ct_views given; /* `view` is owned; axes made orthonormal */
+    ct_space space;
+    ct_form form;
+    motet_array *poses; /* of ct_pose, as bytes, one entry per view */
+};
+
+/* `user` is the geometry; arrays need sizes only. Box of a projection: views, columns, rows; the
+ * volume is streamed along the axis space.s. Of a back-projection: z, y, x; the sinogram is streamed
+ * along its views. */
+rt_op ct_beam_project_op(const motet_ct_geometry *geometry, const motet_array *volume,
+                         const motet_array *sinogram);
+rt_op ct_beam_backproject_op(const motet_ct_geometry *geometry, const motet_array *sinogram,
+                             const motet_array *volume);
+
+rt_op ct_columns_project_op(const motet_ct_geometry *geometry, const motet_array *volume,
+                            const motet_array *sinogram);
+rt_op ct_columns_backproject_op(const motet_ct_geometry *geometry, const motet_array *sinogram,
+                                const motet_array *volume);
+rt_op ct_rays_project_op(const motet_ct_geometry *geometry, const motet_array *volume,
+                         const motet_array *sinogram);
+rt_op ct_rays_backproject_op(const motet_ct_geometry *geometry, const motet_array *sinogram,
+                             const motet_array *volume);
+
+#endif
