@@ -2,8 +2,8 @@
  *
  * The world is (x, y, z), in any one length unit (millimetres on the command line); results are per
  * that unit. The volume is a box of nx * ny * nz voxels around `centre`; voxel i of an axis has its
- * middle at centre + (i - (n - 1) / 2) * voxel. Column i and row j of the detector have their middle
- * at detector + (i - (columns - 1) / 2) * pitch_u * u + (j - (rows - 1) / 2) * pitch_v * v.
+ * middle at centre + (i - (n - 1) / 2) * voxel. Column i and row j of the detector have their
+ * middle at detector + (i - (columns - 1) / 2) * pitch_u * u + (j - (rows - 1) / 2) * pitch_v * v.
  *
  * Cone: a ray runs from the source to the middle of a pixel and sees nothing before or behind; both
  * may lie inside the volume. Fan: the same with one row and one slice. Parallel: a ray is the whole

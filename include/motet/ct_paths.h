@@ -15,7 +15,7 @@ extern "C" {
     X(HELICAL, 1, "helical")       /* rises by `rise` a turn */                                    \
     X(SADDLE, 2, "saddle")         /* height: amplitude * cos(2 angle) */                          \
     X(SINUSOIDAL, 3, "sinusoidal") /* height: amplitude * sin(periods * angle) */                  \
-    X(RANDOM, 4, "random")         /* directions spread over the sphere by a seed, tilted detectors */
+    X(RANDOM, 4, "random") /* directions spread over the sphere by a seed, tilted detectors */
 
 typedef enum motet_ct_path {
 #define MOTET_CT_PATH_ENUM(name, number, text) MOTET_CT_PATH_##name = number,
@@ -28,10 +28,10 @@ typedef enum motet_ct_path {
 typedef struct motet_ct_trajectory {
     uint32_t size;
     motet_ct_path path;
-    double start, arc;       /* radians; views at start + arc * k / views, the end excluded */
-    const double *angles;    /* in place of start and arc; NULL: evenly spaced */
-    double sid, sdd;         /* source to axis, source to detector; parallel: sid is not used and
-                                sdd - sid is where the detector is */
+    double start, arc;    /* radians; views at start + arc * k / views, the end excluded */
+    const double *angles; /* in place of start and arc; NULL: evenly spaced */
+    double sid, sdd;      /* source to axis, source to detector; parallel: sid is not used and
+                             sdd - sid is where the detector is */
     double rise, amplitude, periods;
     double shift_u, shift_v; /* of the detector along its axes, length units */
     double tilt;             /* of the detector about its normal, radians */
@@ -47,9 +47,10 @@ MOTET_API motet_status motet_ct_trajectory_views(motet_context *context,
 
 /* A description in a file. X(name, number, text) */
 #define MOTET_CT_GEOMETRY_FORMAT_LIST(X)                                                           \
-    X(AUTO, 0, "auto")  /* by what is in it */                                                     \
+    X(AUTO, 0, "auto")   /* by what is in it */                                                    \
     X(MOTET, 1, "motet") /* JSON, docs/geometry.md */                                              \
-    X(ASTRA, 2, "astra") /* vectors: 12 numbers a view (cone, parallel3d) or 6 (fan, parallel); NPY or text */ \
+    X(ASTRA, 2, "astra") /* vectors: 12 numbers a view (cone, parallel3d) or 6 (fan, parallel);    \
+                            NPY or text */                                                         \
     X(RTK, 3, "rtk")     /* ThreeDCircularGeometry XML */                                          \
     X(LEAP, 4, "leap")   /* parameters with modular-beam vectors */
 
@@ -74,19 +75,19 @@ MOTET_API motet_status motet_ct_views_write(motet_context *context, const motet_
 /* ---- Does it make sense? ---- */
 
 typedef struct motet_ct_check {
-    double magnification;         /* of the volume's middle, mean over views */
+    double magnification;            /* of the volume's middle, mean over views */
     double truncated_u, truncated_v; /* part of the volume's outline (ellipse in its box; whole box
                                         along v) that falls outside the detector, over all views */
-    double arc, largest_gap;      /* radians, of the directions around their common axis */
-    double axis[3], isocentre[3]; /* least-squares axis and the place where central rays meet */
-    double isocentre_spread;      /* greatest distance of a central ray from it */
-    double shift_u, shift_v;      /* of the projected isocentre from the detector's middle, pixels */
-    int mirrored;                 /* u x v points from the detector to the source in no view: 1; in all:
-                                     0 */
-    double steepest;              /* greatest height of a ray over its length across, as the column
-                                     form measures it */
-    int columns;                  /* 1: the column form runs */
-    int warnings;                 /* how many texts there are */
+    double arc, largest_gap;         /* radians, of the directions around their common axis */
+    double axis[3], isocentre[3];    /* least-squares axis and the place where central rays meet */
+    double isocentre_spread;         /* greatest distance of a central ray from it */
+    double shift_u, shift_v; /* of the projected isocentre from the detector's middle, pixels */
+    int mirrored;            /* u x v points from the detector to the source in no view: 1; in all:
+                                0 */
+    double steepest;         /* greatest height of a ray over its length across, as the column
+                                form measures it */
+    int columns;             /* 1: the column form runs */
+    int warnings;            /* how many texts there are */
 } motet_ct_check;
 
 /* `texts`: one sentence a line, each telling what to do; freed with motet_text_free. */

@@ -15,7 +15,8 @@ extern "C" {
     X(AUTO, 0, "auto")   /* by arc and place of the detector; what was chosen is logged */         \
     X(FULL, 1, "full")   /* every view by the angle it stands for */                               \
     X(SHORT, 2, "short") /* rays seen twice share: D. L. Parker, Med. Phys. 9(2):254, 1982 */      \
-    X(OFFSET, 3, "offset") /* a detector off the axis over a whole turn: Wang, Phys. Med. Biol. 47, 2002 */
+    X(OFFSET, 3,                                                                                   \
+      "offset") /* a detector off the axis over a whole turn: Wang, Phys. Med. Biol. 47, 2002 */
 
 typedef enum motet_ct_weights {
 #define MOTET_CT_WEIGHTS_ENUM(name, number, text) MOTET_CT_WEIGHTS_##name = number,
@@ -30,8 +31,8 @@ typedef struct motet_ct_fdk_options {
 } motet_ct_fdk_options;
 
 MOTET_API void motet_ct_fdk_options_init(motet_ct_fdk_options *options);
-/* L. A. Feldkamp, L. C. Davis, J. W. Kress, J. Opt. Soc. Am. A 1(6):612, 1984; for one row, fan-beam
- * filtered back-projection. The volume's attenuation per length unit. */
+/* L. A. Feldkamp, L. C. Davis, J. W. Kress, J. Opt. Soc. Am. A 1(6):612, 1984; for one row,
+ * fan-beam filtered back-projection. The volume's attenuation per length unit. */
 MOTET_API motet_status motet_ct_fdk(motet_ct_geometry *geometry,
                                     const motet_ct_fdk_options *options,
                                     const motet_array *sinogram, motet_array *volume);
@@ -39,9 +40,9 @@ MOTET_API motet_status motet_ct_fdk(motet_ct_geometry *geometry,
 /* ---- Iterative ---- */
 
 typedef struct motet_ct_iteration {
-    int64_t number;   /* of iterations done */
-    double residual;  /* |b - A x| before this iteration's update of SIRT, after that of CGLS */
-    double relative;  /* residual / |b|; 0 when b is 0 */
+    int64_t number;  /* of iterations done */
+    double residual; /* |b - A x| before this iteration's update of SIRT, after that of CGLS */
+    double relative; /* residual / |b|; 0 when b is 0 */
 } motet_ct_iteration;
 
 /* After each iteration, on the thread that runs the solver. Any status but MOTET_OK ends it with
@@ -50,11 +51,11 @@ typedef motet_status motet_ct_iteration_fn(const motet_ct_iteration *iteration, 
 
 typedef struct motet_ct_solve_options {
     uint32_t size;
-    int64_t iterations;    /* at most; default 30 */
-    double tolerance;      /* done when relative <= tolerance; 0: never */
-    double stall;          /* done when the residual fell by less than this part; 0: never */
-    int warm_start;        /* 1: begins at what the volume holds; 0: at zeros */
-    double relaxation;     /* SIRT: 0 < relaxation < 2; default 1 */
+    int64_t iterations;     /* at most; default 30 */
+    double tolerance;       /* done when relative <= tolerance; 0: never */
+    double stall;           /* done when the residual fell by less than this part; 0: never */
+    int warm_start;         /* 1: begins at what the volume holds; 0: at zeros */
+    double relaxation;      /* SIRT: 0 < relaxation < 2; default 1 */
     double least, greatest; /* SIRT: voxels are kept between; NaN: no bound */
     const char *checkpoint; /* folder from which the same call goes on; NULL: none */
     motet_ct_iteration_fn *each;
@@ -81,8 +82,8 @@ typedef struct motet_ct_solve_result {
 } motet_ct_solve_result;
 
 MOTET_API void motet_ct_solve_options_init(motet_ct_solve_options *options);
-/* Conjugate gradients on the normal equations (M. R. Hestenes, E. Stiefel, J. Res. Natl. Bur. Stand.
- * 49:409, 1952): the least |b - A x|. Dots in float64 in a fixed order. */
+/* Conjugate gradients on the normal equations (M. R. Hestenes, E. Stiefel, J. Res. Natl. Bur.
+ * Stand. 49:409, 1952): the least |b - A x|. Dots in float64 in a fixed order. */
 MOTET_API motet_status motet_ct_cgls(motet_ct_geometry *geometry,
                                      const motet_ct_solve_options *options,
                                      const motet_array *sinogram, motet_array *volume,

@@ -13,10 +13,10 @@
 static const double greatest_size = 1073741824.0; /* voxels, columns, rows along an axis; views */
 static const double tolerance = 1e-4;             /* of unit vectors at right angles */
 static const double nearest_end = 1e6, farthest_end = 1e15; /* voxels from the volume's middle */
-static const double aligned = 0x1p-40;   /* moves 2^20 rows by less than 2^-20 of a row */
-static const double steepest = 0.999;    /* height of a chord, in cells, that columns may have */
+static const double aligned = 0x1p-40;     /* moves 2^20 rows by less than 2^-20 of a row */
+static const double steepest = 0.999;      /* height of a chord, in cells, that columns may have */
 static const double columns_size = 0x1p20; /* float32 counts cells of columns up to here */
-static const double whole_line = 1e30;   /* t of the ends of a parallel ray */
+static const double whole_line = 1e30;     /* t of the ends of a parallel ray */
 
 static double dot(const double a[3], const double b[3])
 {
@@ -125,17 +125,18 @@ static motet_status take_view(motet_context *c, const motet_ct_views *g, int64_t
                     cone ? "source" : "the rays' direction", vector_text(w.source, text),
                     cone ? "a place apart from the detector's middle" : "a direction");
     if (!(k_abs(dot(along, normal)) > 1e-6 * length))
-        return fail(c, MOTET_BAD_ARGUMENT,
-                    "view %lld: %s is %s, which sees the detector edge-on", (long long)k,
-                    cone ? "source" : "the rays' direction", vector_text(w.source, text));
-    const double one = k_sqrt(dot(voxels[0], voxels[0])), two = k_sqrt(dot(voxels[1], voxels[1]));
-    const double near = k_min(one, two), far = k_max(one, two);
-    if (!(near <= nearest_end && far <= farthest_end))
-        return fail(c, MOTET_BAD_ARGUMENT,
-                    "view %lld: %s is %s voxels from the volume's middle, expected the nearer of "
-                    "source and detector within 1e6 and the other within 1e15",
-                    (long long)k, "the nearer end",
-                    number_text(near <= nearest_end ? far : near, number));
+        return fail(c, MOTET_BAD_ARGUMENT, "view %lld: %s is %s, which sees the detector edge-on",
+                    (long long)k, cone ? "source" : "the rays' direction",
+                    vector_text(w.source, text));
+    const double ends[] = {k_sqrt(dot(voxels[0], voxels[0])), k_sqrt(dot(voxels[1], voxels[1]))};
+    const int far = ends[1] > ends[0]; /* 1: the detector is the farther end */
+    const int bad = ends[!far] <= nearest_end ? far : !far;
+    if (!(ends[bad] <= (bad == far ? farthest_end : nearest_end)))
+        return fail(
+            c, MOTET_BAD_ARGUMENT,
+            "view %lld: the %s is %s voxels from the volume's middle, expected at most 1e6 for "
+            "the nearer of source and detector, 1e15 for the other",
+            (long long)k, bad ? "detector" : "source", number_text(ends[bad], number));
     *out = w;
     return MOTET_OK;
 }
@@ -269,8 +270,7 @@ static int columns_do(const struct ct_beam *beam)
         const ct_pose *p = &pose[k];
         const double v = space->middle_v * k_abs(p->dv[space->w]);
         if (!(k_abs(p->d[space->w]) + v <= steepest * least_advance(space, p))) return 0;
-        if (!(k_abs(p->o[space->w]) + space->middle_v * k_abs(p->ov[space->w]) <= 0x1p40))
-            return 0;
+        if (!(k_abs(p->o[space->w]) + space->middle_v * k_abs(p->ov[space->w]) <= 0x1p40)) return 0;
     }
     return 1;
 }

@@ -20,8 +20,8 @@ struct ct_beam {
 };
 
 /* `user` is the geometry; arrays need sizes only. Box of a projection: views, columns, rows; the
- * volume is streamed along the axis space.s. Of a back-projection: z, y, x; the sinogram is streamed
- * along its views. */
+ * volume is streamed along the axis space.s. Of a back-projection: z, y, x; the sinogram is
+ * streamed along its views. */
 rt_op ct_beam_project_op(const motet_ct_geometry *geometry, const motet_array *volume,
                          const motet_array *sinogram);
 rt_op ct_beam_backproject_op(const motet_ct_geometry *geometry, const motet_array *sinogram,

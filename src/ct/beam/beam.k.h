@@ -1,8 +1,8 @@
 /* Rays in space, as both operators of a pair see them.
  *
- * Lengths are in voxels: cell i of an axis is [i, i + 1], axes in the order x, y, z. Ray (u, v) of a
- * view is o + t d with o and d affine in u and v; t = 0 is near the middle of the volume, so that t
- * is small where it matters however far the source is. Where a ray meets plane i of an axis is a
+ * Lengths are in voxels: cell i of an axis is [i, i + 1], axes in the order x, y, z. Ray (u, v) of
+ * a view is o + t d with o and d affine in u and v; t = 0 is near the middle of the volume, so that
+ * t is small where it matters however far the source is. Where a ray meets plane i of an axis is a
  * function of the plane's number in the whole volume alone, so walking along a ray and clipping it
  * by one voxel give the same chord, bit for bit, and no cut of the work can be seen. (R. L. Siddon,
  * Med. Phys. 12(2):252, 1985.)
@@ -74,8 +74,7 @@ K_FN ct_ray ct_ray_of(const ct_space *space, const ct_pose *pose, int64_t u, int
         ray.first = -pose->last;
         ray.last = -pose->first;
     }
-    for (int i = 0; i < 3; i++)
-        ray.inverse[i] = k_abs(ray.d[i]) < 1e-280 ? 1e280 : 1.0 / ray.d[i];
+    for (int i = 0; i < 3; i++) ray.inverse[i] = k_abs(ray.d[i]) < 1e-280 ? 1e280 : 1.0 / ray.d[i];
     return ray;
 }
 

@@ -3,12 +3,13 @@
  * The path of ray (u, v) across the other two axes, s and f, then depends on u alone. So the plane
  * is walked once for all rows: each column of voxels that ray u meets gives one chord [t0, t1], and
  * along that chord row v lies at w = whole + fraction + t slope. As long as no chord is more than
- * one cell high (beam.c sees to it), it lies in the two cells beside the plane that is nearest to its
- * middle: `low` of it below, the rest above. Both operators take chords and parts from here, so their
- * weights are equal bit for bit. Weights are in t; a ray's length per t is multiplied in once for
- * the ray: after the sum in projection, before it in back-projection.
+ * one cell high (beam.c sees to it), it lies in the two cells beside the plane that is nearest to
+ * its middle: `low` of it below, the rest above. Both operators take chords and parts from here, so
+ * their weights are equal bit for bit. Weights are in t; a ray's length per t is multiplied in once
+ * for the ray: after the sum in projection, before it in back-projection.
  *
- * A row offers itself to both cells, also where its part is 0. Cells outside the volume are none. */
+ * A row offers itself to both cells, also where its part is 0. Cells outside the volume are none.
+ */
 #ifndef MOTET_CT_COLUMNS_K_H
 #define MOTET_CT_COLUMNS_K_H
 

@@ -1,6 +1,7 @@
 #include "ct/beam/beam.h"
 
-rt_op ct_columns_backproject_op(const motet_ct_geometry *g, const motet_array *sinogram, const motet_array *volume)
+rt_op ct_columns_backproject_op(const motet_ct_geometry *g, const motet_array *sinogram,
+                                const motet_array *volume)
 {
     (void)g;
     (void)sinogram;

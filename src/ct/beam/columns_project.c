@@ -1,6 +1,7 @@
 #include "ct/beam/beam.h"
 
-rt_op ct_columns_project_op(const motet_ct_geometry *g, const motet_array *volume, const motet_array *sinogram)
+rt_op ct_columns_project_op(const motet_ct_geometry *g, const motet_array *volume,
+                            const motet_array *sinogram)
 {
     (void)g;
     (void)volume;
