@@ -89,7 +89,7 @@ static void refuses_views_that_see_nothing(void **state)
     REFUSED(detector[1], -INFINITY, "detector");
     REFUSED(u[0], 1.5, "unit vector"); /* the pitch is no part of it */
     REFUSED(v[1], 0.5, "unit vector");
-    REFUSED(source[1], 30, "source");      /* where the detector's middle is */
+    REFUSED(source[1], 30, "source"); /* where the detector's middle is */
     REFUSED(detector[1], 2e15, "detector");
     view[1].source[1] = -3e6; /* both far away: the nearer is at fault */
     REFUSED(detector[1], 2e6, "the detector is 2000000");
@@ -139,8 +139,7 @@ static void rays_run_from_source_to_pixel(void **state)
         const int turned = pose->d[b->space.s] < 0;
         for (int i = 0; i < 3; i++) {
             const double n = (double)b->space.n[i], h = given.voxel[i];
-            const double pixel = view[1].detector[i] +
-                                 ((double)u - 4) * 1.5 * view[1].u[i] +
+            const double pixel = view[1].detector[i] + ((double)u - 4) * 1.5 * view[1].u[i] +
                                  ((double)v - 2.5) * 1.25 * view[1].v[i];
             const double source = (view[1].source[i] - given.centre[i]) / h + n / 2;
             const double end = (pixel - given.centre[i]) / h + n / 2;
