@@ -37,7 +37,13 @@ _Static_assert(sizeof(ct_grid) == 6 * 8, "no padding: the grid is taken as bytes
 
 void ct_fingerprint(const motet_ct_geometry *g, uint64_t out[2])
 {
-    const digest d = digest_bytes(&g->grid, sizeof g->grid);
+    const struct ct_views_key {
+        ct_space space;
+        int64_t form;
+    } key = g->beam ? (struct ct_views_key){g->beam->space, (int64_t)g->beam->form}
+                    : (struct ct_views_key){.form = -1};
+    const digest d =
+        g->beam ? digest_bytes(&key, sizeof key) : digest_bytes(&g->grid, sizeof g->grid);
     out[0] = d.low;
     out[1] = d.high;
 }

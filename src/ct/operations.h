@@ -8,7 +8,8 @@
 #include "ct/geometry.h"
 #include "rt/op.h"
 
-/* What results depend on beside arrays and sizes: the grid. Filtering has none: it costs no more
+/* What results depend on beside arrays and sizes: the grid, or the space
+ * and the form of views in space (their poses are an array). Filtering has none: it costs no more
  * than keeping what it gives. */
 void ct_fingerprint(const motet_ct_geometry *geometry, uint64_t out[2]);
 

@@ -204,6 +204,12 @@ static ct_pose pose_of(const motet_ct_views *g, const motet_ct_view *w)
         from[i] = g->centre[i] - w->source[i];
         to[i] = w->detector[i] - g->centre[i];
     }
+    if (g->beam == MOTET_CT_BEAM_PARALLEL) {
+        /* The direction may have any length: t counts cells of the axis that it crosses fastest. */
+        double most = 0.0;
+        for (int i = 0; i < 3; i++) most = k_max(most, k_abs(along[i] / g->voxel[i]));
+        for (int i = 0; i < 3; i++) along[i] /= most;
+    }
     const double depth = dot(along, normal);
     double before = 0.0, after = 0.0; /* of the segment, before and after t = 0 */
     int near_source = 0;
@@ -282,6 +288,12 @@ static void set_axes(ct_space *space, int w)
     space->f = 3 - space->w - space->s;
 }
 
+void ct_beam_use_rays(struct ct_beam *beam)
+{
+    beam->form = CT_FORM_RAYS;
+    set_axes(&beam->space, 0); /* streamed along z, as files lie */
+}
+
 static motet_status make(motet_context *c, const motet_ct_views *given, motet_ct_geometry **out)
 {
     motet_status st = MOTET_OK;
@@ -314,15 +326,15 @@ static motet_status make(motet_context *c, const motet_ct_views *given, motet_ct
                         .voxel = {given->voxel[0], given->voxel[1], given->voxel[2]}};
     const int axis = common_axis(&beam->given);
     set_axes(space, axis < 0 ? 0 : axis);
-    const int64_t bytes = given->views * (int64_t)sizeof(ct_pose); /* < 2^38 */
-    TRY_GOTO(motet_array_create(c, MOTET_U8, 1, &bytes, &beam->poses));
+    const int64_t shape[] = {given->views, (int64_t)sizeof(ct_pose)}; /* < 2^38 */
+    TRY_GOTO(motet_array_create(c, MOTET_U8, 2, shape, &beam->poses));
     ct_pose *pose = motet_array_data(beam->poses);
     for (int64_t k = 0; k < given->views; k++) {
         if (axis >= 0) align(&view[k], axis);
         pose[k] = pose_of(&beam->given, &view[k]);
     }
     beam->form = axis >= 0 && columns_do(beam) ? CT_FORM_COLUMNS : CT_FORM_RAYS;
-    if (beam->form == CT_FORM_RAYS) set_axes(space, 0); /* streamed along z, as files lie */
+    if (beam->form == CT_FORM_RAYS) ct_beam_use_rays(beam);
     *out = g;
     return MOTET_OK;
 out:

@@ -16,8 +16,11 @@ struct ct_beam {
     motet_ct_views given; /* `view` is owned; axes made orthonormal */
     ct_space space;
     ct_form form;
-    motet_array *poses; /* of ct_pose, as bytes, one entry per view */
+    motet_array *poses; /* (view, bytes of a ct_pose) */
 };
+
+/* Takes the general form whatever the geometry is: for tests, before the first operation. */
+void ct_beam_use_rays(struct ct_beam *beam);
 
 /* `user` is the geometry; arrays need sizes only. Box of a projection: views, columns, rows; the
  * volume is streamed along the axis space.s. Of a back-projection: z, y, x; the sinogram is
