@@ -58,6 +58,13 @@ typedef struct ct_ray {
     double first, last;
 } ct_ray;
 
+/* 1 where ray u, of whatever row, is turned; where v runs along an axis other than s. */
+K_FN int ct_turned(const ct_space *space, const ct_pose *pose, int64_t u)
+{
+    const double a = (double)u - space->middle_u;
+    return k_fma(a, pose->du[space->s], pose->d[space->s]) < 0.0;
+}
+
 /* Ray (u, v), whole numbers, turned so that it never descends along the axis s. */
 K_FN ct_ray ct_ray_of(const ct_space *space, const ct_pose *pose, int64_t u, int64_t v)
 {
