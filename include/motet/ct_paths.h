@@ -12,7 +12,7 @@ extern "C" {
 /* X(name, number, text) */
 #define MOTET_CT_PATH_LIST(X)                                                                      \
     X(CIRCULAR, 0, "circular")                                                                     \
-    X(HELICAL, 1, "helical")       /* rises by `rise` a turn */                                    \
+    X(HELICAL, 1, "helical")       /* rises by `rise` a turn, the middle of its angles at 0 */     \
     X(SADDLE, 2, "saddle")         /* height: amplitude * cos(2 angle) */                          \
     X(SINUSOIDAL, 3, "sinusoidal") /* height: amplitude * sin(periods * angle) */                  \
     X(RANDOM, 4, "random") /* directions spread over the sphere by a seed, tilted detectors */
@@ -24,7 +24,7 @@ typedef enum motet_ct_path {
 } motet_ct_path;
 
 /* At angle t the source is at sid * (sin t, -cos t, 0), the detector's middle at (sid - sdd) * the
- * same, u = (cos t, sin t, 0), v = +z. */
+ * same, u = (cos t, sin t, 0), v = +z; both at the path's height. u x v points to the source. */
 typedef struct motet_ct_trajectory {
     uint32_t size;
     motet_ct_path path;
@@ -44,6 +44,13 @@ MOTET_API void motet_ct_trajectory_init(motet_ct_trajectory *trajectory);
 MOTET_API motet_status motet_ct_trajectory_views(motet_context *context,
                                                  const motet_ct_trajectory *trajectory,
                                                  const motet_ct_views *views, motet_ct_view *out);
+/* The same with the entries in `out->view`, which is freed with motet_ct_views_release; all else of
+ * `out` is that of `views`. NO_MEMORY. */
+MOTET_API motet_status motet_ct_trajectory_make(motet_context *context,
+                                                const motet_ct_trajectory *trajectory,
+                                                const motet_ct_views *views, motet_ct_views *out);
+/* Frees `view` of views that were made or read, and sets it to NULL. */
+MOTET_API void motet_ct_views_release(motet_context *context, motet_ct_views *views);
 
 /* A description in a file. X(name, number, text) */
 #define MOTET_CT_GEOMETRY_FORMAT_LIST(X)                                                           \
@@ -67,7 +74,6 @@ typedef enum motet_ct_geometry_format {
 MOTET_API motet_status motet_ct_views_read(motet_context *context, const char *path,
                                            motet_ct_geometry_format format,
                                            const motet_ct_views *given, motet_ct_views *out);
-MOTET_API void motet_ct_views_release(motet_context *context, motet_ct_views *views);
 /* Writes Motet's own format. EXISTS, IO. */
 MOTET_API motet_status motet_ct_views_write(motet_context *context, const motet_ct_views *views,
                                             const char *path, int overwrite);

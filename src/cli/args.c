@@ -68,6 +68,32 @@ static int finite_real(const char *text, double *out)
     return number_real(text, out) && *out - *out == 0;
 }
 
+/* "X", "XxY" or "XxYxZ" (or with commas) into numbers; of one the others are copies. */
+static int read_several(const flag *f, const char *text, flag_value *v)
+{
+    char one[64];
+    v->count = 0;
+    for (const char *at = text;; at++) {
+        const size_t n = strcspn(at, f->kind == FLAG_SIZES ? "x" : "x,");
+        if (!n || n >= sizeof one || v->count == 3) return 0;
+        memcpy(one, at, n);
+        one[n] = 0;
+        const int i = v->count++;
+        if (f->kind == FLAG_SIZES) {
+            if (!number_whole(one, &v->whole[i]) || !in_bounds(f, (double)v->whole[i])) return 0;
+        } else if (!finite_real(one, &v->real[i]) || !in_bounds(f, v->real[i])) {
+            return 0;
+        }
+        at += n;
+        if (!*at) break;
+    }
+    for (int i = v->count; v->count == 1 && i < 3; i++) {
+        v->whole[i] = v->whole[0];
+        v->real[i] = v->real[0];
+    }
+    return 1;
+}
+
 static int devices_text(const char *text)
 {
     if (!strcmp(text, "auto")) return 1;
@@ -113,6 +139,8 @@ static int read_value(const flag *f, const char *text, flag_value *v)
     case FLAG_INTERVAL:
         return cut(text, ':', first, second) && finite_real(first, &v->real[0]) &&
                finite_real(second, &v->real[1]) && v->real[1] > v->real[0];
+    case FLAG_SIZES:
+    case FLAG_REALS: return read_several(f, text, v);
     case FLAG_SIZE:
         if (!cut(text, 'x', first, second)) {
             if (!number_whole(text, &v->whole[0])) return 0;

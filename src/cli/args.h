@@ -8,8 +8,9 @@ typedef struct flag_value {
     int given;
     int automatic;    /* the word "auto" */
     const char *text; /* as typed; NULL when absent or bare */
-    double real[2];
-    int64_t whole[2];
+    double real[3];
+    int64_t whole[3];
+    int count; /* numbers given, of REALS and SIZES; a single one is repeated in the others */
     uint64_t bytes;
     int choice; /* index of the word; -1 when absent */
 } flag_value;

@@ -28,7 +28,9 @@ typedef enum flag_kind {
     FLAG_CHOICE,   /* `value` lists the words: "f32|u16" */
     FLAG_SPAN,     /* A:B, whole, A < B: A is in, B is not */
     FLAG_INTERVAL, /* LO:HI, real, LO < HI */
-    FLAG_SIZE      /* N or NxM */
+    FLAG_SIZE,     /* N or NxM */
+    FLAG_SIZES,    /* N or NxMxL, whole */
+    FLAG_REALS     /* X, XxY or XxYxZ, real; with a comma in place of x, too */
 } flag_kind;
 
 enum {
@@ -62,7 +64,14 @@ enum { POSITIONALS = 3 };
 struct args;
 
 /* Groups of flags that many commands share, in the order help shows them. */
-enum { SHARED_RUN = 1, SHARED_TALK = 2, SHARED_JSON = 4, SHARED_OVERWRITE = 8, SHARED_GROUPS = 4 };
+enum {
+    SHARED_VIEWS = 1, /* geometry of views in space: ct_views.h reads them */
+    SHARED_RUN = 2,
+    SHARED_TALK = 4,
+    SHARED_JSON = 8,
+    SHARED_OVERWRITE = 16,
+    SHARED_GROUPS = 5
+};
 
 typedef struct command {
     const char *name; /* "ct recon"; a name that begins others ("ct") is a group and has no `run` */
@@ -77,6 +86,7 @@ typedef struct command {
 
 extern const command commands[]; /* ends with a name of NULL */
 extern const flag *const shared_flags[SHARED_GROUPS];
+extern const flag ct_views_flags[]; /* those of SHARED_VIEWS */
 
 const command *command_find(const char *name); /* NULL: none */
 int command_is_group(const command *c);
@@ -101,5 +111,6 @@ int run_ct_info(const struct args *args);
 int run_ct_convert(const struct args *args);
 int run_ct_simulate(const struct args *args);
 int run_ct_recon(const struct args *args);
+int run_ct_check_geometry(const struct args *args);
 
 #endif

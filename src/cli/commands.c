@@ -55,7 +55,7 @@ static const flag json_flags[] = {{"json", 0, FLAG_FILE, 0, 0, 0, "FILE",
 static const flag overwrite_flags[] = {
     {"overwrite", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL, "replace outputs that exist"}, END};
 
-const flag *const shared_flags[SHARED_GROUPS] = {run_flags, talk_flags, json_flags,
+const flag *const shared_flags[SHARED_GROUPS] = {ct_views_flags, run_flags, talk_flags, json_flags,
                                                  overwrite_flags};
 
 #define OUTPUT_FILE "a path ending in .npy, .tif, .mha, .h5, .png or / for a folder of TIFF pages"
@@ -258,6 +258,16 @@ const command commands[] = {
      "motet ct recon tooth.h5 -o tooth.mha --png tooth.png",
      "a volume that 3D Slicer and Fiji open, and a picture of its middle slice",
      run_ct_recon},
+    {"ct check-geometry",
+     "whether the geometry of a scan makes sense",
+     NULL,
+     {{NULL, NULL, 0, NULL}},
+     NULL,
+     SHARED_TALK | SHARED_JSON | SHARED_OVERWRITE | SHARED_VIEWS,
+     "motet ct check-geometry --sid 320 --sdd 512 --views 360 --detector 256x192 --pitch 1.25 "
+     "--size 128 --voxel 1",
+     "a circular cone beam scan of 128^3 voxels",
+     run_ct_check_geometry},
     {"devices",
      "list the devices of this machine",
      NULL,

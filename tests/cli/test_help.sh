@@ -4,7 +4,7 @@
 
 works --help
 has 'usage: motet COMMAND'
-for command in devices verify bench completion help version ct 'ct info' 'ct convert' 'ct simulate' 'ct recon'; do
+for command in devices verify bench completion help version ct 'ct info' 'ct convert' 'ct simulate' 'ct recon' 'ct check-geometry'; do
     works $command --help
     has "usage: motet $command"
     [ -s err.txt ] && bad "$command --help: printed on stderr"
