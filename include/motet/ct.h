@@ -114,6 +114,8 @@ typedef struct motet_ct_scan_options {
     int line_integrals; /* 1: the data are line integrals already: no flats, darks, logarithm */
     const char *entry;  /* dataset of an HDF5 file or member of an NPZ file that holds the views and
                            nothing else; NULL: found by the file's own layout */
+    int no_angles;      /* 1: none are needed, as the geometry comes from elsewhere; where there are
+                           none they are 0 */
 } motet_ct_scan_options;
 
 typedef struct motet_ct_scan_info {

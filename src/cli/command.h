@@ -66,11 +66,12 @@ struct args;
 /* Groups of flags that many commands share, in the order help shows them. */
 enum {
     SHARED_VIEWS = 1, /* geometry of views in space: ct_views.h reads them */
-    SHARED_RUN = 2,
-    SHARED_TALK = 4,
-    SHARED_JSON = 8,
-    SHARED_OVERWRITE = 16,
-    SHARED_GROUPS = 5
+    SHARED_SCAN = 2,  /* how a file of raw views is read */
+    SHARED_RUN = 4,
+    SHARED_TALK = 8,
+    SHARED_JSON = 16,
+    SHARED_OVERWRITE = 32,
+    SHARED_GROUPS = 6
 };
 
 typedef struct command {
@@ -85,8 +86,13 @@ typedef struct command {
 } command;
 
 extern const command commands[]; /* ends with a name of NULL */
-extern const flag *const shared_flags[SHARED_GROUPS];
-extern const flag ct_views_flags[]; /* those of SHARED_VIEWS */
+
+typedef struct shared_group {
+    const flag *flags;
+    const char *title; /* "geometry": neighbours of the same title stand together in help */
+} shared_group;
+
+extern const shared_group shared_groups[SHARED_GROUPS];
 
 const command *command_find(const char *name); /* NULL: none */
 int command_is_group(const command *c);
@@ -97,6 +103,8 @@ const char *command_word(const command *c); /* the last word of its name */
 /* All flags of a command, its own first, as one walk: for (i = 0; (f = command_flag(c, i)); i++).
  */
 const flag *command_flag(const command *c, int index);
+/* The title of the group that a flag is shown in; "" of the command's own. */
+const char *command_flag_title(const command *c, int index);
 int command_own_flags(const command *c);
 
 /* Runs of the commands. */
@@ -111,6 +119,8 @@ int run_ct_info(const struct args *args);
 int run_ct_convert(const struct args *args);
 int run_ct_simulate(const struct args *args);
 int run_ct_recon(const struct args *args);
+int run_ct_project(const struct args *args);
+int run_ct_backproject(const struct args *args);
 int run_ct_check_geometry(const struct args *args);
 
 #endif

@@ -3,8 +3,8 @@
 #include "command.h"
 
 #include <stddef.h>
-#include <string.h>
 
+#include "ct_flags.h"
 #include "weights.h"
 
 #define WHOLE_AT_LEAST(n) FLAG_WHOLE, 0, (n), 9e15
@@ -55,21 +55,11 @@ static const flag json_flags[] = {{"json", 0, FLAG_FILE, 0, 0, 0, "FILE",
 static const flag overwrite_flags[] = {
     {"overwrite", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL, "replace outputs that exist"}, END};
 
-const flag *const shared_flags[SHARED_GROUPS] = {ct_views_flags, run_flags, talk_flags, json_flags,
-                                                 overwrite_flags};
+const shared_group shared_groups[SHARED_GROUPS] = {
+    {ct_views_flags, "geometry"}, {ct_scan_flags, "scan"}, {run_flags, "common"},
+    {talk_flags, "common"},       {json_flags, "common"},  {overwrite_flags, "common"}};
 
 #define OUTPUT_FILE "a path ending in .npy, .tif, .mha, .h5, .png or / for a folder of TIFF pages"
-#define ENTRY                                                                                      \
-    {                                                                                              \
-        "entry", 0, FLAG_TEXT, 0, 0, 0, "NAME", "the name of a dataset, such as /exchange/data",   \
-            NULL, "dataset of an HDF5 file or member of an NPZ file"                               \
-    }
-#define RANGE                                                                                      \
-    {                                                                                              \
-        "range", 0, FLAG_INTERVAL, MAY_BE_AUTO, 0, 0, "LO:HI|auto",                                \
-            "two numbers LO:HI with LO < HI, or auto", NULL,                                       \
-            "values that become 0 and the highest integer; auto: minimum and maximum"              \
-    }
 
 static const flag verify_flags[] = {{"save", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", NULL,
                                      "write the digests, to compare with another machine's"},
@@ -118,98 +108,9 @@ static const flag plan_flags[] = {
      "rows computed at once"},
     END};
 
-static const flag info_flags[] = {ENTRY, END};
-
-static const flag convert_flags[] = {
-    ENTRY,
-    {"out-entry", 0, FLAG_TEXT, 0, 0, 0, "NAME", "the name of a dataset, such as /exchange/data",
-     "/data", "dataset to write in an HDF5 file"},
-    {"dtype", 0, FLAG_CHOICE, 0, 0, 0, "f32|f64|u8|u16|i32|i64", "f32, f64, u8, u16, i32 or i64",
-     "the input's", "type of the values written"},
-    RANGE,
-    {"sinogram", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL,
-     "swap the last two axes: (view, v, u) of TIFF, MHA and HDF5 and (view, u, v) of NPY"},
-    END};
-
-static const flag simulate_flags[] = {
-    {"output", 'o', FLAG_FILE, NEEDED, 0, 0, "FILE", "a path ending in .h5", NULL,
-     "the scan, DataExchange HDF5"},
-    {"views", 0, FLAG_WHOLE, 0, 1, 1000000, "N", "a whole number from 1 to 1000000", "180",
-     "angles"},
-    {"rows", 0, FLAG_WHOLE, 0, 1, 1000000, "N", "a whole number from 1 to 1000000", "4",
-     "rows of the detector"},
-    {"columns", 0, FLAG_WHOLE, 0, 1, 1000000, "N", "a whole number from 1 to 1000000", "128",
-     "columns of the detector"},
-    {"flats", 0, FLAG_WHOLE, 0, 0, 10000, "N", "a whole number from 0 to 10000", "10",
-     "frames of the open beam"},
-    {"darks", 0, FLAG_WHOLE, 0, 0, 10000, "N", "a whole number from 0 to 10000", "10",
-     "frames without beam"},
-    {"center", 0, FLAG_REAL, 0, -1e7, 1e7, "X", "a number of pixels", "(columns - 1) / 2",
-     "column of the rotation axis, 0-based"},
-    {"arc", 0, FLAG_REAL, 0, 1e-6, 36000, "DEGREES", "an angle from 1e-6 to 36000 degrees", "180",
-     "from the first view to the last"},
-    {"counts", 0, FLAG_REAL, 0, 0, 40000, "N", "a number from 0 to 40000", "20000",
-     "mean counts of the open beam; 0: no noise"},
-    {"pitch", 0, FLAG_REAL, NOT_ZERO, 0, 1e9, "MM", "a length in mm above 0", "0.05",
-     "of the detector"},
-    {"seed", 0, WHOLE_AT_LEAST(0), "N", "a whole number of at least 0", "0",
-     "of the noise; the same seed gives the same scan"},
-    END};
-
-static const flag recon_flags[] = {
-    {"output", 'o', FLAG_FILE, NEEDED, 0, 0, "FILE",
-     "a path ending in .mha, .npy, .tif, .h5, or / for a folder of TIFF pages", NULL,
-     "the volume: .mha .npy .tif .h5, or a folder of TIFF pages (ends in /); .h5 keeps the unit "
-     "and what integers stand for"},
-    {"png", 0, FLAG_FILE, 0, 0, 0, "FILE", "a path ending in .png", NULL,
-     "picture of one slice, grey, row 0 on top; from the 0.5 to the 99.5 percentile of the "
-     "values inside the circle"},
-    {"slice", 0, WHOLE_AT_LEAST(0), "N", "a whole number of at least 0", "the middle",
-     "slice of the picture, counted from the first reconstructed"},
-    {"center", 0, FLAG_REAL, MAY_BE_AUTO, -1e7, 1e7, "X|auto", "a number of pixels, or auto",
-     "auto", "column of the rotation axis, 0-based; auto: found from the middle rows"},
-    {"rows", 0, FLAG_SPAN, 0, 0, 0, "A:B", "two whole numbers A:B with 0 <= A < B", "all",
-     "detector rows A to B - 1"},
-    {"angles", 0, FLAG_TEXT, 0, 0, 0, "START:STOP|FILE",
-     "two angles in degrees START:STOP, or a file", "the scan's",
-     "evenly spaced angles in degrees, both ends included; or a file, one angle a line or .npy"},
-    {"entry", 0, FLAG_TEXT, 0, 0, 0, "NAME", "the name of a dataset, such as /data", NULL,
-     "dataset with the views, of HDF5 that is neither DataExchange nor NXtomo, or member of an NPZ "
-     "file"},
-    {"flats", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", "the scan's",
-     "frames of the open beam (motet ct convert --entry takes a dataset out of HDF5)"},
-    {"darks", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", "the scan's", "frames without beam"},
-    {"line-integrals", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL,
-     "the data are line integrals already: no flats, darks or logarithm"},
-    {"window", 0, FLAG_CHOICE, 0, 0, 0, "ram-lak|shepp-logan|cosine|hamming|hann",
-     "ram-lak, shepp-logan, cosine, hamming or hann", "ram-lak",
-     "window on the ramp filter, sharp to smooth"},
-    {"cutoff", 0, FLAG_REAL, NOT_ZERO, 0, 1, "F", "a fraction above 0, at most 1", "1",
-     "part of the Nyquist frequency that passes"},
-    {"pad", 0, FLAG_WHOLE, 0, 0, 1000000, "N", "a whole number of columns from 0 to 1000000", "0",
-     "columns by which each end is continued with its edge value, for objects wider than the "
-     "detector"},
-    {"mask", 0, FLAG_REAL, MAY_BE_BARE | NOT_ZERO, 0, 10, "R", "a radius above 0, at most 10", "1",
-     "voxels outside a circle become 0; R is its radius over half the slice's width"},
-    {"size", 0, FLAG_SIZE, 0, 1, 1e6, "NX[xNY]", "a number of voxels NX or NXxNY from 1 to 1000000",
-     "the columns", "voxels of a slice"},
-    {"voxel", 0, FLAG_REAL, NOT_ZERO, 0, 1e9, "MM", "a length in mm above 0", "the pitch",
-     "size of a voxel"},
-    {"pitch", 0, FLAG_REAL, NOT_ZERO, 0, 1e9, "MM", "a length in mm above 0", "the scan's, else 1",
-     "distance of two detector columns and of two rows"},
-    {"dtype", 0, FLAG_CHOICE, 0, 0, 0, "f32|u16|u8", "f32, u16 or u8", "f32",
-     "type of the values written"},
-    RANGE,
-    {"slab", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen from memory",
-     "rows held at once; never changes results"},
-    {"resume", 0, FLAG_FILE, 0, 0, 0, "FOLDER", "a folder", NULL,
-     "keep what is finished in a folder, up to half of the free space there; the same command goes "
-     "on from it after Ctrl-C, a kill or a full disk; removed when all is done"},
-    {"supervise", 0, FLAG_CHOICE, 0, 0, 0, "auto|yes|no", "auto, yes or no", "auto",
-     "compute in a process of its own and replace it, without losing what is finished, when it is "
-     "killed, crashes or falls silent; auto: where a GPU is used"},
-    END};
-
+#define SCAN_FILE                                                                                  \
+    "line integrals (--line-integrals) or counts: (view, row, column) in TIFF, a folder of "       \
+    "pages, MHA or HDF5, (view, column, row) in NPY; or DataExchange or NXtomo HDF5"
 #define ALL (SHARED_RUN | SHARED_TALK | SHARED_JSON | SHARED_OVERWRITE)
 
 const command commands[] = {
@@ -218,7 +119,7 @@ const command commands[] = {
      "what a file is: format, shape, type, angles, flats, darks",
      NULL,
      {{"FILE", "a scan, volume or picture", 0, NULL}},
-     info_flags,
+     ct_info_flags,
      SHARED_JSON | SHARED_OVERWRITE,
      "motet ct info scan.h5",
      "tells views, rows, columns, angles and pixel size of a scan",
@@ -228,7 +129,7 @@ const command commands[] = {
      "Rows are streamed: the array need not fit in memory. Values are kept as they are unless "
      "--dtype says otherwise; a conversion that would lose range needs --range.",
      {{"IN", "the array to read", 0, NULL}, {"OUT", OUTPUT_FILE, 0, NULL}},
-     convert_flags,
+     ct_convert_flags,
      ALL,
      "motet ct convert volume.mha slices/ --dtype u16 --range auto",
      "a folder of 16-bit TIFF pages for viewers that want them",
@@ -237,7 +138,7 @@ const command commands[] = {
      "make a scan of a Shepp-Logan head, to try things on",
      NULL,
      {{NULL, NULL, 0, NULL}},
-     simulate_flags,
+     ct_simulate_flags,
      ALL,
      "motet ct simulate -o scan.h5 --views 360 --columns 256",
      "a noisy scan with flats and darks, the same on every machine",
@@ -253,11 +154,33 @@ const command commands[] = {
        "the scan: DataExchange or NXtomo HDF5; or views (view, row, column) in TIFF, a folder of "
        "pages, MHA or HDF5, or (view, column, row) in NPY",
        0, NULL}},
-     recon_flags,
+     ct_recon_flags,
      ALL,
      "motet ct recon tooth.h5 -o tooth.mha --png tooth.png",
      "a volume that 3D Slicer and Fiji open, and a picture of its middle slice",
      run_ct_recon},
+    {"ct project",
+     "line integrals of a volume along the rays of any geometry",
+     "Exact for volumes that are constant in each voxel (Siddon). Where source and detector are "
+     "follows from the geometry flags or from a file. The same bits for any device, threads or "
+     "chunk.",
+     {{"VOLUME", "the volume (z, y, x): .mha .npy .npz .tif .h5 or a folder of pages", 0, NULL}},
+     ct_project_flags,
+     ALL | SHARED_VIEWS,
+     "motet ct project head.mha -o views.npy --sid 320 --sdd 512 --views 360 --detector 256x192 "
+     "--pitch 1.25",
+     "360 views of a circular cone beam",
+     run_ct_project},
+    {"ct backproject",
+     "the transpose of ct project: line integrals spread over a volume",
+     "The exact transpose, without filter or weights; motet ct fdk reconstructs.",
+     {{"SCAN", SCAN_FILE, 0, NULL}},
+     ct_backproject_flags,
+     ALL | SHARED_VIEWS | SHARED_SCAN,
+     "motet ct backproject views.npy -o back.mha --line-integrals --sid 320 --sdd 512 --pitch 1.25 "
+     "--size 128",
+     "what an iterative method of one's own needs beside ct project",
+     run_ct_backproject},
     {"ct check-geometry",
      "whether the geometry of a scan makes sense",
      NULL,
@@ -343,51 +266,3 @@ const command commands[] = {
      "version, compiler and kind of build",
      run_version},
     {.name = NULL}};
-
-const command *command_find(const char *name)
-{
-    for (const command *c = commands; c->name; c++)
-        if (!strcmp(c->name, name)) return c;
-    return NULL;
-}
-
-const char *command_word(const command *c)
-{
-    const char *space = strrchr(c->name, ' ');
-    return space ? space + 1 : c->name;
-}
-
-int command_is_below(const command *c, const char *group)
-{
-    const size_t n = strlen(group);
-    if (!n) return !strchr(c->name, ' ');
-    return !strncmp(c->name, group, n) && c->name[n] == ' ' && !strchr(c->name + n + 1, ' ');
-}
-
-int command_is_group(const command *c)
-{
-    for (const command *other = commands; other->name; other++)
-        if (command_is_below(other, c->name)) return 1;
-    return 0;
-}
-
-int command_own_flags(const command *c)
-{
-    int n = 0;
-    while (c->flags && c->flags[n].name) n++;
-    return n;
-}
-
-const flag *command_flag(const command *c, int index)
-{
-    const int own = command_own_flags(c);
-    if (index < own) return &c->flags[index];
-    index -= own;
-    for (int group = 0; group < SHARED_GROUPS; group++) {
-        if (!(c->shared & (1u << group))) continue;
-        const flag *f = shared_flags[group];
-        for (; f->name; f++)
-            if (index-- == 0) return f;
-    }
-    return NULL;
-}

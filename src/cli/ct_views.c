@@ -194,7 +194,8 @@ void ct_views_tell(run *r, const motet_ct_views *v)
     json_object_set_new(r->result, "geometry", o);
     if (!r->talks) return;
     char pitch[2][WORDS], voxel[3][WORDS];
-    printf("%s beam, %lld views of %lld x %lld pixels of %s x %s mm; %lld x %lld x %lld voxels of "
+    printf("geometry  %s beam, %lld views of %lld x %lld pixels of %s x %s mm; %lld x %lld x %lld "
+           "voxels of "
            "%s x %s x %s mm\n",
            beams[v->beam == MOTET_CT_BEAM_CONE], (long long)v->views, (long long)v->columns,
            (long long)v->rows, words_real(v->pitch_u, 6, pitch[0]),

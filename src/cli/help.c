@@ -125,13 +125,12 @@ void help_command(FILE *out, const command *c)
     if (c->positionals[0].name) fputc('\n', out);
     for (int i = 0; c->positionals[i].name; i++)
         row(out, c->positionals[i].name, c->positionals[i].help, 26);
-    const int own = command_own_flags(c);
     const flag *f;
+    const char *shown = NULL;
     for (int i = 0; (f = command_flag(c, i)); i++) {
-        if (i == 0 && own)
-            fputs("\nflags\n", out);
-        else if (i == own)
-            fputs(own ? "\ncommon flags\n" : "\nflags\n", out);
+        const char *title = command_own_flags(c) ? command_flag_title(c, i) : "";
+        if (!shown || strcmp(title, shown)) fprintf(out, "\n%s%sflags\n", title, *title ? " " : "");
+        shown = title;
         flag_row(out, f);
     }
     fprintf(out, "\nexample\n  %s\n      ", c->example);
@@ -190,12 +189,18 @@ static void markdown_command(FILE *out, const command *c)
         markdown_row(out, c->positionals[i].name, c->positionals[i].help);
     for (int i = 0; i < own; i++) markdown_flag(out, command_flag(c, i));
     if (c->positionals[0].name || own) fputc('\n', out);
-    const flag *f = command_flag(c, own);
-    for (int i = own; f; f = command_flag(c, ++i)) {
-        fputs(i == own ? "Common flags: " : ", ", out);
+    const flag *f;
+    const char *shown = NULL;
+    for (int i = own; (f = command_flag(c, i)); i++) {
+        const char *title = command_flag_title(c, i);
+        if (!shown || strcmp(title, shown))
+            fprintf(out, "%s%c%s flags: ", shown ? "\n\n" : "", title[0] - 'a' + 'A', title + 1);
+        else
+            fputs(", ", out);
+        shown = title;
         fprintf(out, "`--%s`", f->name);
     }
-    if (command_flag(c, own)) fputs("\n\n", out);
+    if (shown) fputs("\n\n", out);
     fprintf(out, "Example: `%s`: ", c->example);
     markdown_text(out, c->example_help);
     fputs("\n", out);
@@ -217,9 +222,12 @@ void help_markdown(FILE *out)
           out);
     for (size_t i = 0; i < sizeof exit_codes / sizeof *exit_codes; i++)
         fprintf(out, "| %s | %s |\n", exit_codes[i][0], exit_codes[i][1]);
-    fputs("\n## Common flags\n\n| | |\n|---|---|\n", out);
-    for (int group = 0; group < SHARED_GROUPS; group++)
-        for (const flag *f = shared_flags[group]; f->name; f++) markdown_flag(out, f);
+    for (int group = 0; group < SHARED_GROUPS; group++) {
+        const char *title = shared_groups[group].title;
+        if (!group || strcmp(title, shared_groups[group - 1].title))
+            fprintf(out, "\n## %c%s flags\n\n| | |\n|---|---|\n", title[0] - 'a' + 'A', title + 1);
+        for (const flag *f = shared_groups[group].flags; f->name; f++) markdown_flag(out, f);
+    }
     for (const command *c = commands; c->name; c++)
         if (!command_is_group(c)) markdown_command(out, c);
 }

@@ -231,6 +231,7 @@ void run_options(run *r, motet_context_options *o)
     /* The CPU's memory is the host's: the smaller bound holds. */
     if (o->memory && (!o->host_memory || o->memory < o->host_memory) && names_cpu(o->devices))
         o->host_memory = o->memory;
+    r->host_memory = o->host_memory;
 }
 
 motet_status run_weights(const run *r, motet_context *context)

@@ -19,8 +19,9 @@ typedef struct run {
     outfile json_file;
     json_t *inputs, *outputs; /* of paths */
     json_t *result, *stages;
-    double begun;      /* seconds */
-    char devices[512]; /* those that are not left out */
+    double begun;         /* seconds */
+    char devices[512];    /* those that are not left out */
+    uint64_t host_memory; /* most bytes on the host; 0: no bound */
 } run;
 
 /* Installs the handlers, makes the context, begins the JSON file. EXIT_OK, or a code after one line

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/report.h"
+#include "ct/beam/beam.h"
 #include "ct/filter.h"
 #include "ct/operations.h"
 #include "ct/scan.h"
@@ -42,11 +43,19 @@ motet_array ct_array_sizes(motet_context *c, int axes, const int64_t *shape)
 
 static motet_array sinogram_of(const motet_ct_geometry *g)
 {
+    if (g->beam)
+        return ct_array_sizes(
+            g->context, 3,
+            (const int64_t[]){g->views, g->beam->given.columns, g->beam->given.rows});
     return ct_array_sizes(g->context, 3, (const int64_t[]){g->views, g->grid.columns, g->rows});
 }
 
 static motet_array volume_of(const motet_ct_geometry *g)
 {
+    if (g->beam)
+        return ct_array_sizes(
+            g->context, 3,
+            (const int64_t[]){g->beam->given.nz, g->beam->given.ny, g->beam->given.nx});
     return ct_array_sizes(g->context, 3, (const int64_t[]){g->rows, g->grid.ny, g->grid.nx});
 }
 
@@ -128,10 +137,19 @@ static motet_status add_backprojection(planning *p, const ct_table *table, unsig
     return add(p, &op);
 }
 
+static motet_status add_transpose(planning *p)
+{
+    if (!p->geometry->beam) return add_backprojection(p, &p->geometry->chords, 0);
+    const motet_array sinogram = sinogram_of(p->geometry), volume = volume_of(p->geometry);
+    const rt_op op = ct_beam_backproject_op(p->geometry, &sinogram, &volume);
+    return add(p, &op);
+}
+
 static motet_status add_projection(planning *p)
 {
     const motet_array sinogram = sinogram_of(p->geometry), volume = volume_of(p->geometry);
-    const rt_op op = ct_project_op(p->geometry, &volume, &sinogram);
+    const rt_op op = p->geometry->beam ? ct_beam_project_op(p->geometry, &volume, &sinogram)
+                                       : ct_project_op(p->geometry, &volume, &sinogram);
     return add(p, &op);
 }
 
@@ -252,9 +270,13 @@ out:
 static motet_status add_all(planning *p, motet_ct_operation operation, const motet_plan_options *o,
                             int64_t *slab)
 {
+    if (p->geometry->beam && operation != MOTET_CT_PROJECT && operation != MOTET_CT_BACKPROJECT)
+        return fail(p->context, MOTET_UNSUPPORTED,
+                    "operation is %d, which works on parallel slices, not on views in space",
+                    (int)operation);
     switch (operation) {
     case MOTET_CT_PROJECT: return add_projection(p);
-    case MOTET_CT_BACKPROJECT: return add_backprojection(p, &p->geometry->chords, 0);
+    case MOTET_CT_BACKPROJECT: return add_transpose(p);
     case MOTET_CT_FILTER: return add_filter(p, NULL, 0);
     case MOTET_CT_RECON: return add_recon(p, o, slab);
     }
@@ -278,6 +300,9 @@ motet_status motet_ct_plan(motet_ct_geometry *geometry, motet_ct_operation opera
                     (long long)o->slab_rows);
     if (o->views < 0)
         return fail(c, MOTET_BAD_ARGUMENT, "views is %lld, expected at least 1, or 0",
+                    (long long)o->views);
+    if (o->views && geometry->beam)
+        return fail(c, MOTET_BAD_ARGUMENT, "views is %lld, expected 0 for views in space",
                     (long long)o->views);
     motet_ct_filter_options filter;
     motet_ct_filter_options_init(&filter);

@@ -233,17 +233,18 @@ static motet_status open_parts(motet_ct_scan *scan, const motet_ct_scan_options 
     if (scan->info.columns > INT32_MAX)
         return fail(c, MOTET_UNSUPPORTED, "%s: %lld columns are more than 2^31 - 1", scan->path,
                     (long long)scan->info.columns);
-    if (options->angles) {
+    if (options->angles || (options->no_angles && !scan->angles)) {
         if (!(scan->angles = mem_array(c, double, scan->info.views)))
             return fail(c, MOTET_NO_MEMORY, "%s: no memory for %lld angles", scan->path,
                         (long long)scan->info.views);
-        TRY(angles_given(c, options->angles, scan->info.views, scan->angles));
+        if (options->angles) TRY(angles_given(c, options->angles, scan->info.views, scan->angles));
     } else if (!scan->angles)
         return fail(c, MOTET_BAD_DATA,
                     "%s: the file holds no angles, and options.angles gives none", scan->path);
     scan->info.first_angle = scan->angles[0];
     scan->info.last_angle = scan->angles[scan->info.views - 1];
-    if (scan->info.views == 1) log_warning(c, "ct.scan", "%s: one view only", scan->path);
+    if (scan->info.views == 1 && !options->no_angles)
+        log_warning(c, "ct.scan", "%s: one view only", scan->path);
     return average(scan, options, parts);
 }
 

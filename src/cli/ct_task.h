@@ -1,0 +1,34 @@
+/* What the commands on views in space do before and after their own work: they read line integrals
+ * or a volume, take the geometry, say what memory the run takes, and write the result. */
+#ifndef MOTET_CLI_CT_TASK_H
+#define MOTET_CLI_CT_TASK_H
+
+#include <motet/plan.h>
+
+#include "ct_output.h"
+#include "ct_views.h"
+
+typedef struct ct_task {
+    run *r;
+    motet_ct_scan *scan;
+    motet_store *store; /* of the volume that is projected */
+    motet_ct_views views;
+    motet_ct_geometry *geometry;
+    motet_array *volume, *sinogram;
+    json_t *plan; /* of the work, as motet_ct_plan tells it */
+    ct_output output;
+} ct_task;
+
+typedef struct ct_task_kind {
+    motet_ct_operation operation; /* what is planned */
+    int projects;                 /* a volume becomes line integrals; else the other way round */
+    int journal;                  /* --resume keeps finished chunks; else it is the work's own */
+    const char *stage;            /* "reconstruct" */
+    motet_status (*work)(ct_task *task, void *user);
+    void (*tell)(ct_task *task, void *user); /* of it, before the rest of the summary; NULL */
+} ct_task_kind;
+
+/* All of it, between run_begin and run_end. An exit code. */
+int ct_task_run(run *r, const ct_task_kind *kind, void *user);
+
+#endif
