@@ -8,6 +8,7 @@
 #include <motet/ct.h>
 #include <motet/ct_geometry.h>
 #include <motet/ct_paths.h>
+#include <motet/ct_phantom.h>
 #include <motet/ct_reconstruct.h>
 #include <motet/device.h>
 #include <motet/job.h>

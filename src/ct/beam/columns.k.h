@@ -15,18 +15,18 @@
 
 #include "ct/beam/beam.k.h"
 
-typedef struct ct_chord {
+typedef struct ct_piece {
     ct_real t0, t1; /* none unless t1 > t0 */
-} ct_chord;
+} ct_piece;
 
 /* Ray u of the plane (row 0 stands for all) through the column at cells (s, f). */
-K_FN ct_chord ct_column_clip(const ct_space *space, const ct_ray *ray, int64_t s, int64_t f)
+K_FN ct_piece ct_column_clip(const ct_space *space, const ct_ray *ray, int64_t s, int64_t f)
 {
     const ct_real a = (ct_real)ct_cross(ray, (int)space->s, s);
     const ct_real b = (ct_real)ct_cross(ray, (int)space->s, s + 1);
     const ct_real p = (ct_real)ct_cross(ray, (int)space->f, f);
     const ct_real q = (ct_real)ct_cross(ray, (int)space->f, f + 1);
-    ct_chord c; /* along s rays never descend: a <= b */
+    ct_piece c; /* along s rays never descend: a <= b */
     c.t0 = ct_most(ct_most(a, ct_least(p, q)), (ct_real)ray->first);
     c.t1 = ct_least(ct_least(b, ct_most(p, q)), (ct_real)ray->last);
     return c;
@@ -60,7 +60,7 @@ typedef struct ct_split {
     ct_real low, high;
 } ct_split;
 
-K_FN ct_split ct_split_of(ct_chord c, ct_row row)
+K_FN ct_split ct_split_of(ct_piece c, ct_row row)
 {
     const ct_real middle = (ct_real)0.5 * (c.t0 + c.t1), length = c.t1 - c.t0;
     const ct_real w = ct_madd(middle, row.slope, row.fraction);

@@ -1,0 +1,8 @@
+/* The kernels of the pair on views in space. */
+#include "kern/define.h"
+
+#include "ct/beam/columns_lay.k.h"
+#include "ct/beam/columns_project.k.h"
+
+K_DEFINE(ct_columns_lay)
+K_DEFINE(ct_columns_project)
