@@ -3,6 +3,10 @@
 
 #include "ct/beam/columns_lay.k.h"
 #include "ct/beam/columns_project.k.h"
+#include "ct/beam/rays_backproject.k.h"
+#include "ct/beam/rays_project.k.h"
 
 K_DEFINE(ct_columns_lay)
 K_DEFINE(ct_columns_project)
+K_DEFINE(ct_rays_project)
+K_DEFINE(ct_rays_backproject)
