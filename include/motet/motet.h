@@ -6,6 +6,7 @@
 #include <motet/calibrate.h>
 #include <motet/context.h>
 #include <motet/ct.h>
+#include <motet/ct_disk.h>
 #include <motet/ct_geometry.h>
 #include <motet/ct_paths.h>
 #include <motet/ct_phantom.h>

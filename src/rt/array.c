@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "kern/digest.h"
+#include "rt/disk.h"
 #include "rt/part.h"
 #include "rt/pool.h"
 
@@ -41,8 +42,8 @@ const char *motet_type_text(motet_type type)
 }
 
 /* An array without data. Sizes of 0 do not hide an overflow of the others: strides must fit too. */
-static motet_status describe(motet_context *c, motet_type type, int axes, const int64_t *shape,
-                             motet_array **out)
+motet_status rt_array_bare(motet_context *c, motet_type type, int axes, const int64_t *shape,
+                           motet_array **out)
 {
     const size_t element = motet_type_bytes(type);
     if (!element)
@@ -80,7 +81,7 @@ motet_status motet_array_create(motet_context *context, motet_type type, int axe
                                 const int64_t *shape, motet_array **out)
 {
     motet_array *a;
-    TRY(describe(context, type, axes, shape, &a));
+    TRY(rt_array_bare(context, type, axes, shape, &a));
     a->owned = 1;
     a->data = mem_zero(context, a->bytes);
     if (!a->data && rt_pool_flush(context)) a->data = mem_zero(context, a->bytes);
@@ -100,7 +101,7 @@ motet_status motet_array_wrap(motet_context *context, void *data, motet_type typ
         return fail(context, MOTET_BAD_ARGUMENT, "flags is %u, expected 0 or MOTET_WRITE_DIRECT",
                     flags);
     motet_array *a;
-    TRY(describe(context, type, axes, shape, &a));
+    TRY(rt_array_bare(context, type, axes, shape, &a));
     if ((a->bytes && !data) || (uintptr_t)data % motet_type_bytes(type)) {
         mem_free(context, a);
         return data ? fail(context, MOTET_BAD_ARGUMENT, "data at %p is not aligned to %s", data,
@@ -161,6 +162,7 @@ void motet_array_free(motet_array *array)
 {
     if (!array) return;
     forget(array);
+    rt_disk_close(array->disk);
     if (array->owned) mem_free(array->context, array->data);
     mem_free(array->context, array);
 }
@@ -180,10 +182,14 @@ motet_status motet_array_digest(const motet_array *array, char out[33])
     const pipe_box whole = pipe_box_whole(array);
     TRY(rt_array_pull(array, &whole));
     const int64_t rows = array->shape[0];
-    const size_t element = motet_type_bytes(array->type);
+    const size_t element = motet_type_bytes(array->type),
+                 row = rows ? array->bytes / (size_t)rows : 0;
     digest_rows state;
     digest_rows_begin(&state, array->type, array->axes, array->shape);
-    digest_rows_add(&state, array->data, rows, rows ? array->bytes / (size_t)rows : 0, element);
+    if (array->disk)
+        TRY(rt_disk_digest(array, &state));
+    else
+        digest_rows_add(&state, array->data, rows, row, element);
     digest_text(digest_rows_end(&state), out);
     return MOTET_OK;
 }

@@ -12,6 +12,7 @@ typedef enum rt_residence {
 } rt_residence;
 
 struct rt_part; /* rt/part.h */
+struct rt_disk; /* rt/disk.h */
 
 struct motet_array {
     motet_context *context;
@@ -23,6 +24,7 @@ struct motet_array {
     size_t bytes;
     unsigned flags;
     int owned;
+    struct rt_disk *disk; /* the home is a file, and `data` NULL; NULL: it is host memory */
 
     /* Guarded by the context's lock. */
     int versions; /* of resources that have it: nobody writes it (rt/resource.h) */
@@ -37,5 +39,9 @@ struct motet_array {
  * reached by way of another array, and no run may use it while another one writes it.
  * RT_RESIDE_HOME fetches it and gives all parts back. DEVICE_LOST as of motet_array_fetch. */
 motet_status rt_array_reside(motet_array *array, rt_residence residence);
+
+/* Sizes without memory; free with motet_array_free. As motet_array_create. */
+motet_status rt_array_bare(motet_context *context, motet_type type, int axes, const int64_t *shape,
+                           motet_array **out);
 
 #endif

@@ -83,9 +83,10 @@ static motet_status check_kind(motet_context *c, const rt_op *op, const rt_port 
     if (p->limbs && p->access != RT_ADD) return nonsense(c, op, p, "has limbs and is not added to");
     if (p->list) TRY(check_list(c, op, p));
     if (p->offset) TRY(check_offset(c, op, p));
-    if (p->source && (p->access != RT_READ || p->list || !p->source->read))
+    const int both = p->access == RT_UPDATE && p->source && p->sink;
+    if (p->source && ((p->access != RT_READ && !both) || p->list || !p->source->read))
         return nonsense(c, op, p, "has a source, so it is read by it, without a row list");
-    if (p->sink && (p->access != RT_WRITE || !p->sink->take))
+    if (p->sink && ((p->access != RT_WRITE && !both) || !p->sink->take))
         return nonsense(c, op, p, "has a sink, so it is written and taken by it");
     if ((p->source || p->sink) && p->array->data)
         return nonsense(c, op, p, "has a source or a sink, and memory as well");

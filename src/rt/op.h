@@ -89,7 +89,8 @@ typedef struct rt_port {
     /* Ragged: rows [a, b) of the box (axis 0) are elements [offset[a], offset[b]) of array axis
      * cut[0]; ascending, extent[0] + 1 entries, within the array. */
     const int64_t *offset;
-    /* The array has sizes only (no data). A source is read, a sink's port is RT_WRITE. */
+    /* The array has sizes only (no data). A source is read, a sink's port is RT_WRITE; with both it
+     * is RT_UPDATE, and each part is read before it is taken. */
     const rt_source *source;
     const rt_sink *sink;
     /* Of a streamed port: kernels see what it makes, of type `made_type`. NULL: what arrived. */

@@ -15,6 +15,7 @@
 #include "base/threads.h"
 #include "rt/calibrate.h"
 #include "rt/devices.h"
+#include "rt/disk.h"
 #include "rt/hold.h"
 #include "rt/journal.h"
 #include "rt/pipe_inside.h"
@@ -97,6 +98,7 @@ static motet_status make_plan(run *r)
         r->plan_options.host_held = bound - r->hold.left;
         if (remaining > 1 || !r->devices[0].host_visible || rt_op_buffered(r->op))
             r->plan_options.host_held += PIPE_BOOKS;
+        r->plan_options.host_held += rt_disk_aside(r->op);
     }
     return rt_hold_plan(c, r->op, r->devices, r->index, remaining, &r->plan_options, &r->plan,
                         &r->hold);
@@ -142,6 +144,15 @@ static void commit(run *r)
 }
 
 /* One operation. */
+
+motet_status run_use(run *r, const rt_op *op)
+{
+    r->op = op;
+    if (!rt_disk_used(op)) return MOTET_OK;
+    TRY(rt_disk_bind(r->context, op, &r->bound));
+    r->op = &r->bound;
+    return rt_op_check(r->context, r->op);
+}
 
 motet_status run_plan(run *r, int wait)
 {
@@ -262,15 +273,14 @@ motet_status rt_run_with(motet_context *c, const rt_op *op, const rt_run_options
 {
     TRY(rt_op_check(c, op));
     rt_recover(c);
-    run r = {.context = c,
-             .op = op,
-             .options = options,
-             .phase = log_phase_begin(c, op->name, op->extent[0])};
+    run r = {
+        .context = c, .options = options, .phase = log_phase_begin(c, op->name, op->extent[0])};
     flow f = {.context = c};
     const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
-    const motet_status st = go(&r, &f);
+    motet_status st = run_use(&r, op);
+    if (st == MOTET_OK) st = go(&r, &f);
     thread_float_leave(former);
-    run_tell(op, st);
+    run_tell(op, st); /* sinks on disk need not be told */
     return st;
 }
 

@@ -2,6 +2,7 @@
  * that devices do not run dry between them; its bytes are planned beside those that are held. */
 #include "base/context.h"
 #include "base/threads.h"
+#include "rt/disk.h"
 #include "rt/recover.h"
 #include "rt/run_inside.h"
 
@@ -48,7 +49,7 @@ static int nobody_left(const batch *b)
  * serve two; and what a sink was given cannot be taken back. */
 static int depend(const rt_op *a, const rt_op *b)
 {
-    if (rt_op_ordered(b)) return 1;
+    if (rt_op_ordered(b) || rt_disk_used(a) || rt_disk_used(b)) return 1;
     for (int i = 0; i < RT_PORTS; i++)
         for (int j = 0; j < RT_PORTS; j++) {
             const rt_port *p = &a->port[i], *q = &b->port[j];
@@ -64,10 +65,10 @@ static motet_status begin(batch *b, int64_t item, int wait, run **out)
     run *r = &b->slot[item % 2];
     const rt_op *op = &b->ops[item];
     *r = (run){.context = b->context,
-               .op = op,
                .options = b->options,
                .phase = log_phase_begin(b->context, op->name, op->extent[0])};
     r->phase.cancelled = b->phase.cancelled;
+    TRY(run_use(r, op));
     TRY(flow_begin(&b->flow, r, wait));
     *out = r;
     return MOTET_OK;

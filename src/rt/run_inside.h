@@ -9,6 +9,7 @@
 typedef struct run {
     motet_context *context;
     const rt_op *op;
+    rt_op bound; /* that, where arrays of what was asked for are on disk */
     const rt_run_options *options;
 
     rt_plan plan;
@@ -27,6 +28,8 @@ typedef struct run {
     int64_t start;
 } run;
 
+/* The run is to use `op`. */
+motet_status run_use(run *r, const rt_op *op);
 /* All 0 but context, op, options and phase. Plans it, and holds what the plan takes. What does not
  * fit because of what other runs hold is waited for, or refused. After a failure nothing is held.
  */

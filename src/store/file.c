@@ -114,6 +114,33 @@ out:
     return st;
 }
 
+motet_status file_scratch(motet_context *c, const char *folder, store_file *out)
+{
+    const size_t length = strlen(folder);
+    char *path =
+        mem_format(c, "%s%sscratch", folder, length && folder[length - 1] != '/' ? "/" : "");
+    if (!path) return fail(c, MOTET_NO_MEMORY, "%s: no memory for a scratch file", folder);
+    const motet_status st = file_begin(c, path, 1, out);
+    mem_free(c, path);
+    if (st != MOTET_OK) return st;
+    unlink(out->temporary);
+    mem_free(c, out->temporary);
+    out->temporary = NULL;
+    return MOTET_OK;
+}
+
+motet_status file_extend(store_file *file, int64_t bytes)
+{
+    int answer;
+    do answer = ftruncate(file->descriptor, (off_t)bytes);
+    while (answer && errno == EINTR);
+    if (answer)
+        return fail_errno(file->context, errno, "%s: making it %lld bytes long", file->path,
+                          (long long)bytes);
+    file->size = bytes;
+    return MOTET_OK;
+}
+
 motet_status file_read(store_file *file, int64_t offset, size_t bytes, void *out)
 {
     char *p = out;

@@ -27,6 +27,11 @@ motet_status file_open(motet_context *context, const char *path, store_file *out
  */
 motet_status file_begin(motet_context *context, const char *path, int overwrite, store_file *out);
 
+/* An empty file in the folder, read and written, that has no name and is gone when it is closed. */
+motet_status file_scratch(motet_context *context, const char *folder, store_file *out);
+/* Makes it so long; what was never written reads as zeros. */
+motet_status file_extend(store_file *file, int64_t bytes);
+
 /* All the bytes or a failure; BAD_DATA, naming both sizes, when the file ends before. */
 motet_status file_read(store_file *file, int64_t offset, size_t bytes, void *out);
 /* file_read of a store_file that lost its type: a box_source's function. */

@@ -26,7 +26,8 @@ struct motet_store {
     size_t row_bytes;      /* the same in bytes of `kind` */
     int writing, prepared, committed;
     int overwrite;
-    int64_t next; /* writing: the row expected next */
+    int64_t next;    /* writing: the row expected next */
+    int64_t written; /* elements that came by boxes */
 };
 
 struct store_format {
@@ -47,6 +48,9 @@ struct store_format {
     motet_status (*read)(motet_store *store, const int64_t *first, const int64_t *count, void *out);
     /* Rows [next, next + count), count >= 1, not empty. */
     motet_status (*write)(motet_store *store, int64_t first, int64_t count, const void *rows);
+    /* Elements [first, first + count) of all in C order, in any order; NULL: rows in theirs only.
+     */
+    motet_status (*write_at)(motet_store *store, int64_t first, int64_t count, const void *values);
 
     /* All rows have been written: completes the file and syncs it. May be called again after a
      * failure, and so may `place`, which puts the file in its place. */
@@ -76,5 +80,16 @@ int store_elements(int axes, const int64_t *shape, size_t bytes, int64_t *out);
 /* BAD_ARGUMENT unless axes, sizes and type are legal; `where` begins the message. */
 motet_status store_check_info(motet_context *context, const char *where,
                               const motet_store_info *info);
+
+/* 1 if boxes may be written in any order. */
+int store_takes_boxes(const motet_store *store);
+/* A part of a store that takes boxes, in its own type: each element is written once, or again where
+ * it is scratch. A store takes rows or boxes, not both. */
+motet_status store_write_box(motet_store *store, const int64_t *first, const int64_t *count,
+                             const void *values);
+/* Zeros on disk that are read and written by boxes, in a file that has no name and is gone with the
+ * store. `folder` NULL: the current one. */
+motet_status store_scratch(motet_context *context, const char *folder, motet_type type, int axes,
+                           const int64_t *shape, motet_store **out);
 
 #endif

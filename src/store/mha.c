@@ -279,6 +279,15 @@ static motet_status mha_write(motet_store *store, int64_t first, int64_t count, 
                              count * store->row_elements, kind_bytes(store->kind), rows);
 }
 
+static motet_status mha_write_at(motet_store *store, int64_t first, int64_t count,
+                                 const void *values)
+{
+    mha_store *s = (mha_store *)store;
+    const size_t element = kind_bytes(store->kind);
+    return file_write_little(data_file(s), s->begin + first * (int64_t)element, count, element,
+                             values);
+}
+
 static motet_status mha_finish(motet_store *store)
 {
     mha_store *s = (mha_store *)store;
@@ -325,6 +334,7 @@ const store_format store_mha = {
     .create = mha_create,
     .read = mha_read,
     .write = mha_write,
+    .write_at = mha_write_at,
     .finish = mha_finish,
     .place = mha_place,
     .close = mha_close,

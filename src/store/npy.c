@@ -57,6 +57,14 @@ static motet_status npy_write(motet_store *store, int64_t first, int64_t count, 
                              count * store->row_elements, kind_bytes(store->kind), rows);
 }
 
+static motet_status npy_write_at(motet_store *store, int64_t first, int64_t count,
+                                 const void *values)
+{
+    npy_store *s = (npy_store *)store;
+    const size_t element = kind_bytes(store->kind);
+    return file_write_little(&s->file, s->begin + first * (int64_t)element, count, element, values);
+}
+
 static motet_status npy_finish(motet_store *store)
 {
     return file_sync(&((npy_store *)store)->file);
@@ -78,6 +86,7 @@ const store_format store_npy = {
     .create = npy_create,
     .read = npy_read,
     .write = npy_write,
+    .write_at = npy_write_at,
     .finish = npy_finish,
     .place = npy_place,
     .close = npy_close,

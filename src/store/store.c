@@ -357,7 +357,7 @@ motet_status motet_store_write(motet_store *s, int64_t first, int64_t count, con
     TRY(check_begun(s));
     TRY(check_range(s, 0, first, count));
     if (!count) return MOTET_OK;
-    if (first != s->next)
+    if (first != s->next || s->written)
         return fail(s->context, MOTET_BAD_ARGUMENT, "%s: row %lld written, row %lld expected next",
                     s->path, (long long)first, (long long)s->next);
     if (s->row_bytes) TRY(s->format->write(s, first, count, rows));
@@ -394,6 +394,7 @@ motet_status motet_store_prepare(motet_store *s)
 {
     if (s->prepared && !s->committed) return MOTET_OK;
     TRY(check_begun(s));
+    if (s->written == s->row_elements * s->info.shape[0]) s->next = s->info.shape[0]; /* by boxes */
     /* Rows of no bytes need not be written. */
     if (s->next != s->info.shape[0] && s->row_bytes)
         return fail(s->context, MOTET_BAD_ARGUMENT, "%s: %lld rows were written, expected %lld",

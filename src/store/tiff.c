@@ -471,6 +471,15 @@ static motet_status write_tiff(motet_store *store, int64_t first, int64_t count,
                       (size_t)count * store->row_bytes, rows);
 }
 
+static motet_status write_tiff_at(motet_store *store, int64_t first, int64_t count,
+                                  const void *values)
+{
+    tiff_store *s = (tiff_store *)store;
+    const size_t element = kind_bytes(store->kind);
+    return file_write(&s->file, tiff_plan_pixels(&s->plan) + first * (int64_t)element,
+                      (size_t)count * element, values);
+}
+
 static motet_status finish_tiff(motet_store *store)
 {
     tiff_store *s = (tiff_store *)store;
@@ -508,6 +517,7 @@ const store_format store_tiff = {
     .create = create_tiff,
     .read = read_tiff,
     .write = write_tiff,
+    .write_at = write_tiff_at,
     .finish = finish_tiff,
     .place = place_tiff,
     .close = close_tiff,
