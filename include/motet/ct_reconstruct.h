@@ -40,19 +40,19 @@ MOTET_API motet_status motet_ct_fdk(motet_ct_geometry *geometry,
 /* ---- Iterative ---- */
 
 typedef struct motet_ct_iteration {
-    int64_t number;  /* of iterations done */
-    double residual; /* |b - A x| before this iteration's update of SIRT, after that of CGLS */
+    int64_t number;  /* of iterations done; the first is 0, what it begins at */
+    double residual; /* |b - A x| after them; of CGLS as its recurrence has it */
     double relative; /* residual / |b|; 0 when b is 0 */
 } motet_ct_iteration;
 
-/* After each iteration, on the thread that runs the solver. Any status but MOTET_OK ends it with
- * that status. */
+/* Once for each number, in ascending order, on the thread that runs the solver. Any status but
+ * MOTET_OK ends it with that status. */
 typedef motet_status motet_ct_iteration_fn(const motet_ct_iteration *iteration, void *user);
 
 typedef struct motet_ct_solve_options {
     uint32_t size;
     int64_t iterations;     /* at most; default 30 */
-    double tolerance;       /* done when relative <= tolerance; 0: never */
+    double tolerance;       /* done when residual <= tolerance * |b|; 0: never */
     double stall;           /* done when the residual fell by less than this part; 0: never */
     int warm_start;         /* 1: begins at what the volume holds; 0: at zeros */
     double relaxation;      /* SIRT: 0 < relaxation < 2; default 1 */
@@ -82,14 +82,25 @@ typedef struct motet_ct_solve_result {
 } motet_ct_solve_result;
 
 MOTET_API void motet_ct_solve_options_init(motet_ct_solve_options *options);
+
+/* Both: b is the sinogram, x the volume. `options` and `result` may be NULL. Dots are in float64 in
+ * a fixed order; what they decide is the same on any devices. The volume and the result are written
+ * when all is done, or not at all; a volume that is MOTET_WRITE_DIRECT is iterated in place and
+ * undefined after a failure. With a checkpoint folder, whatever ended a call, the same call goes on
+ * from the last snapshot, to the same bits. BAD_SHAPE; BAD_ARGUMENT names the option, or: volume
+ * and sinogram share memory, the folder has a checkpoint of another computation; BAD_DATA: a value
+ * that is not finite (its place is told), or values that pass float32 on the way; OVER_BUDGET,
+ * NO_MEMORY, IO, CANCELLED. */
+
 /* Conjugate gradients on the normal equations (M. R. Hestenes, E. Stiefel, J. Res. Natl. Bur.
- * Stand. 49:409, 1952): the least |b - A x|. Dots in float64 in a fixed order. */
+ * Stand. 49:409, 1952): the least |b - A x|. Takes no bounds and no relaxation. */
 MOTET_API motet_status motet_ct_cgls(motet_ct_geometry *geometry,
                                      const motet_ct_solve_options *options,
                                      const motet_array *sinogram, motet_array *volume,
                                      motet_ct_solve_result *result);
 /* Simultaneous iterations, each voxel and ray by its own row or column sum (P. Gilbert, J. Theor.
- * Biol. 36:105, 1972; J. Gregor, T. Benson, IEEE Trans. Med. Imaging 27(7):918, 2008). */
+ * Biol. 36:105, 1972; J. Gregor, T. Benson, IEEE Trans. Med. Imaging 27(7):918, 2008). Voxels that
+ * no ray meets stay as they are. Projects once more than it iterates. */
 MOTET_API motet_status motet_ct_sirt(motet_ct_geometry *geometry,
                                      const motet_ct_solve_options *options,
                                      const motet_array *sinogram, motet_array *volume,

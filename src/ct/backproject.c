@@ -85,6 +85,17 @@ motet_status ct_backproject_calibrate(motet_ct_geometry *g, const ct_table *tabl
     return rt_calibrate(g->context, &op, options, NULL);
 }
 
+motet_status ct_backproject_anew(const motet_ct_geometry *g, const motet_array *sinogram,
+                                 motet_array *volume)
+{
+    const backprojection b = {g, g->beam ? 0 : window_of(g, &g->chords)};
+    rt_op op = g->beam ? ct_beam_backproject_op(g, sinogram, volume)
+                       : ct_backproject_op(g, &g->chords, sinogram, volume);
+    if (!g->beam) op.user = &b;
+    op.fingerprint[0] = op.fingerprint[1] = 0;
+    return rt_run(g->context, &op);
+}
+
 motet_status motet_ct_backproject(motet_ct_geometry *geometry, const motet_array *sinogram,
                                   motet_array *volume)
 {

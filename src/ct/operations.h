@@ -22,6 +22,13 @@ rt_op ct_filter_op(const motet_ct_geometry *geometry, int32_t bits, const motet_
                    const motet_array *scale, const motet_array *sinogram,
                    const motet_array *filtered);
 
+/* The pair on arrays of the right shapes, never taken from a journal: for steps of solvers, which
+ * have checkpoints. */
+motet_status ct_project_anew(const motet_ct_geometry *geometry, const motet_array *volume,
+                             motet_array *sinogram);
+motet_status ct_backproject_anew(const motet_ct_geometry *geometry, const motet_array *sinogram,
+                                 motet_array *volume);
+
 /* A float32 array that is sizes only. Bytes stay at their largest where they would pass it, and the
  * planner then refuses. */
 motet_array ct_array_sizes(motet_context *context, int axes, const int64_t *shape);

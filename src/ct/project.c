@@ -51,13 +51,25 @@ rt_op ct_project_op(const motet_ct_geometry *g, const motet_array *volume,
     return op;
 }
 
+static motet_status project(const motet_ct_geometry *g, const motet_array *volume,
+                            const motet_array *sinogram, int anew)
+{
+    rt_op op =
+        g->beam ? ct_beam_project_op(g, volume, sinogram) : ct_project_op(g, volume, sinogram);
+    if (anew) op.fingerprint[0] = op.fingerprint[1] = 0;
+    return rt_run(g->context, &op);
+}
+
+motet_status ct_project_anew(const motet_ct_geometry *g, const motet_array *volume,
+                             motet_array *sinogram)
+{
+    return project(g, volume, sinogram, 1);
+}
+
 motet_status motet_ct_project(motet_ct_geometry *geometry, const motet_array *volume,
                               motet_array *sinogram)
 {
-    motet_ct_geometry *g = geometry;
-    TRY(ct_check_volume(g, volume, "volume"));
-    TRY(ct_check_sinogram(g, sinogram, "sinogram"));
-    const rt_op op =
-        g->beam ? ct_beam_project_op(g, volume, sinogram) : ct_project_op(g, volume, sinogram);
-    return rt_run(g->context, &op);
+    TRY(ct_check_volume(geometry, volume, "volume"));
+    TRY(ct_check_sinogram(geometry, sinogram, "sinogram"));
+    return project(geometry, volume, sinogram, 0);
 }

@@ -1,0 +1,60 @@
+/* Conjugate gradients for least squares: A' A x = A' b without ever forming A' A.
+ *
+ * Step k > 0: s = A' r, p = s + (|s|^2 / |s'|^2) p, q = A p, a = |s|^2 / |q|^2, x += a p,
+ * r -= a q; s' is the s of the step before. */
+#include "base/threads.h"
+#include "ct/operations.h"
+#include "ct/solve/solver.h"
+#include "ct/solve/vectors.h"
+
+static motet_status begin(ct_solver *s, motet_array *r, double *square)
+{
+    double factor = 0.0;
+    if (s->options.warm_start) {
+        TRY(ct_project_anew(s->geometry, s->x, r));
+        factor = -1.0;
+    }
+    return ct_combine(1.0, s->b, factor, r, s->ray_sums, square);
+}
+
+static motet_status step(int64_t k, int *done, void *user)
+{
+    ct_solver *s = user;
+    motet_array *p = s->voxels[0], *gradient = s->voxels[1], *r = s->rays[0], *q = s->rays[1];
+    double square, curvature, residual;
+    if (k == 0) {
+        TRY(begin(s, r, &residual));
+        return ct_solver_tell(s, 0, residual, done);
+    }
+    TRY(ct_backproject_anew(s->geometry, r, gradient));
+    TRY(ct_square(gradient, s->voxel_sums, &square));
+    TRY(ct_combine(1.0, gradient, k == 1 ? 0.0 : square / s->numbers.gradient, p, NULL, NULL));
+    TRY(ct_project_anew(s->geometry, p, q));
+    TRY(ct_square(q, s->ray_sums, &curvature));
+    if (square == 0.0 || curvature == 0.0) {
+        ct_solver_exact(s, k, done);
+        return MOTET_OK;
+    }
+    const double length = square / curvature;
+    TRY(ct_combine(length, p, 1.0, s->x, NULL, NULL));
+    TRY(ct_combine(-length, q, 1.0, r, s->ray_sums, &residual));
+    s->numbers.gradient = square;
+    return ct_solver_tell(s, k, residual, done);
+}
+
+motet_status motet_ct_cgls(motet_ct_geometry *geometry, const motet_ct_solve_options *options,
+                           const motet_array *sinogram, motet_array *volume,
+                           motet_ct_solve_result *result)
+{
+    static const ct_method cgls = {.name = "ct.cgls",
+                                   .voxels = 2,
+                                   .rays = 2,
+                                   .state_voxels = 1,
+                                   .state_rays = 1,
+                                   .begins = 1,
+                                   .step = step};
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = ct_solve(geometry, &cgls, options, sinogram, volume, result);
+    thread_float_leave(former);
+    return st;
+}

@@ -1,0 +1,53 @@
+/* Simultaneous iterative reconstruction: x += relaxation C A' R (b - A x), where R and C are the
+ * inverses of A's row and column sums. */
+#include "base/threads.h"
+#include "ct/operations.h"
+#include "ct/solve/solver.h"
+#include "ct/solve/vectors.h"
+
+static void fill_ones(motet_array *a)
+{
+    float *value = a->data;
+    for (int64_t i = 0; i < a->elements; i++) value[i] = 1.0f;
+    motet_array_changed(a);
+}
+
+/* The sums: of a volume, and of rays, that are 1 everywhere. */
+static motet_status prepare(ct_solver *s)
+{
+    motet_array *ones = s->voxels[0], *columns = s->voxels[1];
+    motet_array *rays = s->rays[0], *rows = s->rays[1];
+    fill_ones(ones);
+    fill_ones(rays);
+    TRY(ct_project_anew(s->geometry, ones, rows));
+    TRY(ct_backproject_anew(s->geometry, rays, columns));
+    TRY(ct_invert(rows));
+    return ct_invert(columns);
+}
+
+static motet_status step(int64_t k, int *done, void *user)
+{
+    ct_solver *s = user;
+    motet_array *correction = s->voxels[0], *columns = s->voxels[1];
+    motet_array *misfit = s->rays[0], *rows = s->rays[1];
+    double residual;
+    TRY(ct_project_anew(s->geometry, s->x, misfit));
+    TRY(ct_misfit(s->b, rows, misfit, s->ray_sums, &residual));
+    TRY(ct_solver_tell(s, k, residual, done));
+    if (*done) return MOTET_OK;
+    TRY(ct_backproject_anew(s->geometry, misfit, correction));
+    return ct_correct(s->options.relaxation, correction, columns, s->options.least,
+                      s->options.greatest, s->x);
+}
+
+motet_status motet_ct_sirt(motet_ct_geometry *geometry, const motet_ct_solve_options *options,
+                           const motet_array *sinogram, motet_array *volume,
+                           motet_ct_solve_result *result)
+{
+    static const ct_method sirt = {
+        .name = "ct.sirt", .voxels = 2, .rays = 2, .bounded = 1, .prepare = prepare, .step = step};
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = ct_solve(geometry, &sirt, options, sinogram, volume, result);
+    thread_float_leave(former);
+    return st;
+}

@@ -1,0 +1,63 @@
+/* What CGLS and SIRT share: the iterate, the norm of the data, when to stop, checkpoints.
+ *
+ * A solver is a loop (rt/loop.h) of iterations + 1 steps: step 0 of CGLS finds where it begins, the
+ * last step of SIRT how well it ended. A step may be done anew after a loss. */
+#ifndef MOTET_CT_SOLVER_H
+#define MOTET_CT_SOLVER_H
+
+#include <motet/ct_reconstruct.h>
+
+#include "base/log.h"
+#include "ct/geometry.h"
+#include "rt/loop.h"
+
+enum { CT_SOLVER_ARRAYS = 4 };
+
+/* What a step knows from the one before, beside arrays; kept in checkpoints. */
+typedef struct ct_solver_numbers {
+    double gradient; /* CGLS: |A' r|^2 of the former step */
+    double residual; /* of the former step */
+} ct_solver_numbers;
+
+typedef struct ct_solver {
+    const char *name; /* "ct.cgls" */
+    motet_ct_geometry *geometry;
+    motet_context *context;
+    motet_ct_solve_options options;
+    motet_array *b;      /* the sinogram's memory, to be read only */
+    motet_array *volume; /* the caller's */
+    motet_array *x;      /* its memory where it is direct, else memory of the solver's own */
+    motet_array *voxels[CT_SOLVER_ARRAYS], *rays[CT_SOLVER_ARRAYS]; /* the method's */
+    motet_array *voxel_sums, *ray_sums;
+    double norm; /* |b| */
+    ct_solver_numbers numbers;
+    log_phase phase;
+    int64_t told; /* number of the last iteration that was told; -1: none */
+    motet_ct_iteration last;
+    motet_ct_stop stop;
+} ct_solver;
+
+/* Method: how many arrays it wants, which of them are state, its step and what comes before the
+ * first. */
+typedef struct ct_method {
+    const char *name;
+    int voxels, rays;                      /* arrays of its own, zeros when it begins */
+    int state_voxels, state_rays;          /* the first so many of them are state, as x is */
+    int begins;                            /* 1: its step 0 is no iteration yet */
+    int bounded;                           /* it knows bounds and relaxation */
+    motet_status (*prepare)(ct_solver *s); /* before the first step; NULL: nothing. What it writes
+                                              outlives the loss of a device */
+    motet_status (*step)(int64_t k, int *done, void *user);
+} ct_method;
+
+motet_status ct_solve(motet_ct_geometry *geometry, const ct_method *method,
+                      const motet_ct_solve_options *options, const motet_array *sinogram,
+                      motet_array *volume, motet_ct_solve_result *result);
+
+/* Tells of iteration k, whose residual has this square. *done: a rule says stop. BAD_DATA: it is
+ * not finite; what the caller's function answers; CANCELLED. */
+motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done);
+/* Iteration k has nothing left to correct: k - 1 was the last. */
+void ct_solver_exact(ct_solver *s, int64_t k, int *done);
+
+#endif

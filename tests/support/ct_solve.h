@@ -1,0 +1,70 @@
+/* A small scan to be solved. */
+#ifndef MOTET_TEST_CT_SOLVE_H
+#define MOTET_TEST_CT_SOLVE_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ct/geometry.h"
+#include "rt/array.h"
+#include "support/support.h"
+
+typedef struct ct_scan_case {
+    motet_context *context;
+    motet_ct_geometry *geometry;
+    motet_array *truth, *sinogram, *volume;
+    int64_t volume_shape[3], sinogram_shape[3];
+} ct_scan_case;
+
+static inline void ct_case_fill(motet_array *a, uint64_t seed, double low, double high)
+{
+    float *value = motet_array_data(a);
+    for (int64_t i = 0; i < motet_array_elements(a); i++)
+        value[i] = (float)test_uniform(&seed, low, high);
+}
+
+/* Takes the geometry; data that no volume explains wholly, unless `exact`. */
+static inline ct_scan_case ct_case_of(motet_context *c, motet_ct_geometry *g,
+                                      const int64_t volume[3], const int64_t sinogram[3], int exact)
+{
+    ct_scan_case s = {.context = c, .geometry = g};
+    memcpy(s.volume_shape, volume, sizeof s.volume_shape);
+    memcpy(s.sinogram_shape, sinogram, sizeof s.sinogram_shape);
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, volume, &s.truth));
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, volume, &s.volume));
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, sinogram, &s.sinogram));
+    ct_case_fill(s.truth, 5, 0, 1);
+    assert_ok(c, motet_ct_project(g, s.truth, s.sinogram));
+    uint64_t seed = 9;
+    float *b = motet_array_data(s.sinogram);
+    for (int64_t i = 0; !exact && i < motet_array_elements(s.sinogram); i++)
+        b[i] += (float)test_uniform(&seed, -0.3, 0.3);
+    return s;
+}
+
+/* Slices of n * n voxels. */
+static inline ct_scan_case ct_case_slices(motet_context *c, int64_t views, int64_t n, int64_t rows,
+                                          int exact)
+{
+    motet_ct_geometry *g = NULL;
+    double *angles = calloc((size_t)views, sizeof *angles);
+    for (int64_t k = 0; k < views; k++) angles[k] = 0.1 + 3.14159265 * (double)k / (double)views;
+    motet_ct_parallel p;
+    motet_ct_parallel_init(&p);
+    p.views = views, p.columns = n + 3, p.rows = rows, p.angles = angles, p.nx = p.ny = n;
+    assert_ok(c, motet_ct_geometry_parallel(c, &p, &g));
+    free(angles);
+    return ct_case_of(c, g, (const int64_t[]){rows, n, n}, (const int64_t[]){views, n + 3, rows},
+                      exact);
+}
+
+static inline void ct_case_free(ct_scan_case *s)
+{
+    motet_array_free(s->truth);
+    motet_array_free(s->sinogram);
+    motet_array_free(s->volume);
+    motet_ct_geometry_free(s->geometry);
+}
+
+#endif
