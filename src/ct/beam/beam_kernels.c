@@ -1,12 +1,16 @@
 /* The kernels of the pair on views in space. */
 #include "kern/define.h"
 
+#include "ct/beam/columns_backproject.k.h"
 #include "ct/beam/columns_lay.k.h"
 #include "ct/beam/columns_project.k.h"
+#include "ct/beam/columns_scale.k.h"
 #include "ct/beam/rays_backproject.k.h"
 #include "ct/beam/rays_project.k.h"
 
 K_DEFINE(ct_columns_lay)
 K_DEFINE(ct_columns_project)
+K_DEFINE(ct_columns_scale)
+K_DEFINE(ct_columns_backproject)
 K_DEFINE(ct_rays_project)
 K_DEFINE(ct_rays_backproject)
