@@ -96,8 +96,7 @@ K_FN void ct_columns_backproject_item(const ct_columns_backproject_args *a, int6
         }
     }
     if (a->finishes)
-        for (int64_t i = 0; i < cells; i++)
-            out[i * a->stride_w] = ct_outcome(out[i * a->stride_w]);
+        for (int64_t i = 0; i < cells; i++) out[i * a->stride_w] = ct_outcome(out[i * a->stride_w]);
 }
 
 #endif

@@ -65,7 +65,8 @@ K_FN ct_near ct_columns_near(const ct_space *space, const ct_pose *pose, int64_t
         low = k_min(low, u - slack);
         high = k_max(high, u + slack);
     }
-    if (front == 4) return ct_near_of(low + space->middle_u, high + space->middle_u, space->columns);
+    if (front == 4)
+        return ct_near_of(low + space->middle_u, high + space->middle_u, space->columns);
     ct_near near;
     near.begin = 0;
     near.end = behind == 4 ? 0 : space->columns;
