@@ -67,14 +67,18 @@ typedef enum motet_ct_geometry_format {
 #undef MOTET_CT_GEOMETRY_FORMAT_ENUM
 } motet_ct_geometry_format;
 
-/* Reads views from a file. `given` holds what the file may not say (sizes of detector and volume,
- * pitches: fields > 0 of the caller win over the file's); what is said nowhere is BAD_ARGUMENT that
- * names the field. `out->view` is freed with motet_ct_views_release. NOT_FOUND, IO; BAD_DATA with
- * place and reason; UNSUPPORTED: a geometry that is not flat-panel parallel, fan or cone. */
+/* Reads views from a file (docs/geometry.md). `given` (NULL: nothing) holds what the file may not
+ * say: its beam is that of files that do not tell (ASTRA's); pitches, voxel and size of the volume
+ * win over the file's where they are > 0; views, columns and rows that are > 0 must agree with the
+ * file's, else BAD_ARGUMENT. What is said nowhere is BAD_ARGUMENT that names it. `out->view` is
+ * freed with motet_ct_views_release. NOT_FOUND, IO, NO_MEMORY; BAD_DATA with place and reason;
+ * UNSUPPORTED: not flat-panel parallel, fan or cone beams of one pitch. Warns of vectors without
+ * their pitch. */
 MOTET_API motet_status motet_ct_views_read(motet_context *context, const char *path,
                                            motet_ct_geometry_format format,
                                            const motet_ct_views *given, motet_ct_views *out);
-/* Writes Motet's own format. EXISTS, IO. */
+/* Writes Motet's own format, which reads back to the same bits. As motet_ct_geometry_create;
+ * EXISTS, IO. */
 MOTET_API motet_status motet_ct_views_write(motet_context *context, const motet_ct_views *views,
                                             const char *path, int overwrite);
 

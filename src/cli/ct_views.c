@@ -9,9 +9,8 @@
 static const double degree = 0.017453292519943295; /* in radians */
 
 /* Flags that a file takes the place of. */
-static const char *const path_flags[] = {"path",      "beam",    "views",   "arc",       "start",
-                                         "sid",       "sdd",     "rise",    "amplitude", "periods",
-                                         "path-seed", "shift-u", "shift-v", "tilt"};
+static const char *const path_flags[] = {"path", "arc",       "start",   "sid",       "sdd",
+                                         "rise", "amplitude", "periods", "path-seed", "tilt"};
 
 /* Takes what the input says where no flag does; refuses a flag that says otherwise. */
 static int take_size(const run *r, const char *flag_name, const char *what, int64_t known,
@@ -125,7 +124,7 @@ static int from_path(run *r, motet_ct_views *v)
     return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
 }
 
-static int from_file(run *r, const char *path, const ct_views_known *k, motet_ct_views *v)
+static int from_file(run *r, const char *path, motet_ct_views *v)
 {
     const args *a = r->args;
     for (size_t i = 0; i < sizeof path_flags / sizeof *path_flags; i++)
@@ -133,6 +132,7 @@ static int from_file(run *r, const char *path, const ct_views_known *k, motet_ct
             return complain(a->command, EXIT_USAGE, "--%s and --geometry contradict each other",
                             path_flags[i]);
     const int choice = args_value(a, "geometry-format")->choice;
+    v->beam = args_value(a, "beam")->choice == 1 ? MOTET_CT_BEAM_PARALLEL : MOTET_CT_BEAM_CONE;
     const motet_ct_views given = *v;
     run_input(r, path);
     const motet_status st = motet_ct_views_read(
@@ -143,9 +143,11 @@ static int from_file(run *r, const char *path, const ct_views_known *k, motet_ct
         return run_fail(r, r->context, st);
     }
     if (args_given(a, "offset")) memcpy(v->centre, given.centre, sizeof v->centre);
-    if (k->views && v->views != k->views)
-        return complain(a->command, EXIT_REFUSED, "%s has %lld views, the input has %lld", path,
-                        (long long)v->views, (long long)k->views);
+    const double shift_u = args_real(a, "shift-u", 0), shift_v = args_real(a, "shift-v", 0);
+    motet_ct_view *view = (motet_ct_view *)(uintptr_t)v->view;
+    for (int64_t i = 0; i < v->views; i++)
+        for (int j = 0; j < 3; j++)
+            view[i].detector[j] += shift_u * view[i].u[j] + shift_v * view[i].v[j];
     return EXIT_OK;
 }
 
@@ -160,7 +162,7 @@ int ct_views_take(run *r, const ct_views_known *known, motet_ct_views *out)
         return complain(r->args->command, EXIT_USAGE, "--geometry-format needs --geometry");
     int code = take_sizes(r, k, &v);
     if (!code) code = take_lengths(r, k, &v);
-    if (!code) code = path ? from_file(r, path, k, &v) : from_path(r, &v);
+    if (!code) code = path ? from_file(r, path, &v) : from_path(r, &v);
     if (code)
         motet_ct_views_release(r->context, &v);
     else

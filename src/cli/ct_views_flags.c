@@ -19,7 +19,9 @@ const flag ct_views_flags[] = {
      "how source and detector move about the z axis; at angle t the source is at sid (sin t, -cos "
      "t, 0), u along (cos t, sin t, 0), v along z"},
     {"beam", 0, FLAG_CHOICE, 0, 0, 0, "cone|parallel", "cone or parallel", "cone",
-     "cone: rays from a point (a fan, of one row); parallel: all along one direction"},
+     "cone: rays from a point (a fan, of one row); parallel: all along one direction; of a file, "
+     "too, "
+     "where it does not say"},
     {"views", 0, FLAG_WHOLE, 0, 1, 1073741824, "N", "a whole number from 1 to 1073741824",
      "the input's", "views"},
     {"arc", 0, DEGREES, "360, parallel 180",

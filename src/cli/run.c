@@ -162,6 +162,10 @@ const char *run_hint(const run *r, motet_status status, const char *message, cha
         const char *field, *flag, *advice;
     } hints[] = {
         {"options.angles", "angles", "--angles START:STOP (degrees) or --angles FILE does"},
+        {"size of the detector", "detector", "--detector NUxNV does"},
+        {"pitch of the detector", "pitch", "--pitch P or PxQ (mm) does"},
+        {"size of the volume", "size", "--size N or NxNxN does"},
+        {"size of a voxel", "voxel", "--voxel V or VxVxV (mm) does"},
         {"options.flats", "flats",
          "--flats FILE does, and --line-integrals says that the data need none"},
     };
