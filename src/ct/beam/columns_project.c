@@ -1,7 +1,7 @@
 /* Projection, column form, as an operation: rays are owned, the volume comes in slabs along s. */
 #include "ct/beam/beam.h"
 #include "ct/beam/columns_lay.k.h"
-#include "ct/beam/columns_project.k.h"
+#include "ct/beam/columns_project_fast.h"
 #include "ct/operations.h"
 #include "kern/kernel.h"
 
@@ -79,6 +79,8 @@ rt_op ct_columns_project_op(const motet_ct_geometry *g, const motet_array *volum
                             .array = g->beam->poses,
                             .access = RT_READ,
                             .cut = {0, RT_WHOLE, RT_WHOLE}}},
+        .batch = 16 * ((space->rows + CT_COLUMN_ROWS - 1) / CT_COLUMN_ROWS),
+        .scratch = {.fast = ct_columns_project_scratch()},
         .enqueue = enqueue,
         .user = g,
     };

@@ -6,7 +6,7 @@
 #ifndef MOTET_CT_COLUMNS_PROJECT_K_H
 #define MOTET_CT_COLUMNS_PROJECT_K_H
 
-#include "ct/beam/columns_walk.k.h"
+#include "ct/beam/columns_trace.k.h"
 
 enum { CT_COLUMN_ROWS = 16 }; /* of an item */
 
@@ -67,10 +67,10 @@ K_FN void ct_columns_project_item(const ct_columns_project_args *a, int64_t item
         place[r] = ct_row_of(&a->space, pose, v + r, turned);
         sum[r] = a->starts ? (ct_real)0 : out[r];
     }
-    ct_walk walk = ct_walk_of(&a->space, pose, u, a->begin, a->end);
+    ct_trace trace = ct_trace_of(&a->space, pose, u, a->begin, a->end);
     ct_piece chord;
     int64_t s, f;
-    while (ct_walk_next(&walk, &s, &f, &chord)) {
+    while (ct_trace_next(&trace, &s, &f, &chord)) {
         const ct_real *cell = a->volume + (s - a->begin) * a->s_stride + f * a->f_stride;
         for (int64_t r = 0; r < rows; r++)
             sum[r] = ct_column_add(chord, place[r], cell, nw, sum[r]);

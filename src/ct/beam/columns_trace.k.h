@@ -2,18 +2,18 @@
  *
  * A merge of the ray's crossings with planes of s and of f, so that every column with a chord
  * comes, with the chord that ct_column_clip gives, and no other. */
-#ifndef MOTET_CT_COLUMNS_WALK_K_H
-#define MOTET_CT_COLUMNS_WALK_K_H
+#ifndef MOTET_CT_COLUMNS_TRACE_K_H
+#define MOTET_CT_COLUMNS_TRACE_K_H
 
 #include "ct/beam/columns.k.h"
 
-typedef struct ct_walk {
+typedef struct ct_trace {
     ct_ray ray;
     int axis_s, axis_f;
     int64_t s, end, f, size, step; /* column at hand; f in [0, size) goes by `step` */
     ct_real first, last;
     ct_real a, b, p, q; /* t where the ray enters and leaves the slabs s and f */
-} ct_walk;
+} ct_trace;
 
 /* A whole number at or below a, within [low, high]. */
 K_FN int64_t ct_below(double a, int64_t low, int64_t high)
@@ -21,10 +21,10 @@ K_FN int64_t ct_below(double a, int64_t low, int64_t high)
     return (int64_t)k_min(k_max(k_floor(a), (double)low), (double)high);
 }
 
-K_FN ct_walk ct_walk_of(const ct_space *space, const ct_pose *pose, int64_t u, int64_t begin,
-                        int64_t end)
+K_FN ct_trace ct_trace_of(const ct_space *space, const ct_pose *pose, int64_t u, int64_t begin,
+                          int64_t end)
 {
-    ct_walk w;
+    ct_trace w;
     w.ray = ct_ray_of(space, pose, u, 0);
     w.axis_s = (int)space->s;
     w.axis_f = (int)space->f;
@@ -48,7 +48,7 @@ K_FN ct_walk ct_walk_of(const ct_space *space, const ct_pose *pose, int64_t u, i
 }
 
 /* 0: there are no more. */
-K_FN int ct_walk_next(ct_walk *w, int64_t *s, int64_t *f, ct_piece *chord)
+K_FN int ct_trace_next(ct_trace *w, int64_t *s, int64_t *f, ct_piece *chord)
 {
     while (w->s < w->end && w->f >= 0 && w->f < w->size && w->a < w->last) {
         *s = w->s;
