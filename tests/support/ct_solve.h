@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ct/geometry.h"
 #include "rt/array.h"
 #include "support/support.h"
 
@@ -57,6 +56,36 @@ static inline ct_scan_case ct_case_slices(motet_context *c, int64_t views, int64
     free(angles);
     return ct_case_of(c, g, (const int64_t[]){rows, n, n}, (const int64_t[]){views, n + 3, rows},
                       exact);
+}
+
+/* A cone around a volume of nx * ny * nz voxels; a tilted detector is for rays of any pose. */
+static inline ct_scan_case ct_case_cone(motet_context *c, int64_t views, int64_t nx, int64_t ny,
+                                        int64_t nz, double tilt, int exact)
+{
+    motet_ct_views v;
+    motet_ct_views_init(&v);
+    v.views = views, v.columns = nx + 4, v.rows = nz + 3;
+    v.nx = nx, v.ny = ny, v.nz = nz;
+    v.pitch_u = v.pitch_v = 1.3;
+    motet_ct_view *view = calloc((size_t)views, sizeof *view);
+    const double sid = 3.0 * (double)nx, sdd = 4.0 * (double)nx;
+    for (int64_t k = 0; k < views; k++) {
+        const double t = 0.1 + 6.28318531 * (double)k / (double)views;
+        const double x = sin(t), y = -cos(t), a = cos(tilt), b = sin(tilt);
+        const double u[] = {cos(t), sin(t), 0}, w[] = {0, 0, 1};
+        view[k] = (motet_ct_view){.source = {sid * x, sid * y, 0.3},
+                                  .detector = {(sid - sdd) * x, (sid - sdd) * y, 0}};
+        for (int i = 0; i < 3; i++) {
+            view[k].u[i] = a * u[i] + b * w[i];
+            view[k].v[i] = a * w[i] - b * u[i];
+        }
+    }
+    v.view = view;
+    motet_ct_geometry *g = NULL;
+    assert_ok(c, motet_ct_geometry_create(c, &v, &g));
+    free(view);
+    return ct_case_of(c, g, (const int64_t[]){nz, ny, nx},
+                      (const int64_t[]){views, v.columns, v.rows}, exact);
 }
 
 static inline void ct_case_free(ct_scan_case *s)
