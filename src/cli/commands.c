@@ -70,10 +70,12 @@ static const flag verify_flags[] = {{"save", 0, FLAG_FILE, 0, 0, 0, "FILE", "a f
 
 static const flag bench_flags[] = {
     {"columns", 0, FLAG_WHOLE, 0, 16, 8192, "N", "a whole number from 16 to 8192", "512",
-     "columns of the detector and of a slice"},
+     "columns of the detector and of a slice, of a parallel beam"},
     {"rows", 0, FLAG_WHOLE, 0, 1, 8192, "N", "a whole number from 1 to 8192", "32",
-     "rows of the detector"},
+     "rows of the detector, of a parallel beam"},
     {"views", 0, FLAG_WHOLE, 0, 1, 100000, "N", "a whole number from 1 to 100000", "360", "views"},
+    {"size", 0, FLAG_WHOLE, 0, 8, 1024, "N", "a whole number from 8 to 1024", "128",
+     "voxels along each axis of the volume that a cone beam sees"},
     {"repeat", 0, FLAG_WHOLE, 0, 1, 1000, "N", "a whole number from 1 to 1000", "5",
      "timed runs of each case, after one warm-up; the least counts"},
     END};
@@ -230,7 +232,8 @@ const command commands[] = {
      "time of each counts, as whatever else the machine does only adds to it. Unless --isa says "
      "otherwise, the instruction sets v4 and v3 are measured where the processor has them. The "
      "sizes are such that one run takes long enough to show how threads share the work.",
-     {{"ENGINE", "the engine to measure: ct", 1, "ct"}},
+     {{"ENGINE", "the engine to measure: ct", 1, "ct"},
+      {"SCAN", "parallel or cone; both if it is not given", 1, "parallel|cone"}},
      bench_flags,
      ALL,
      "motet bench ct --repeat 9",

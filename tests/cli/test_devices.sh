@@ -42,7 +42,7 @@ has 'sim:5'
 has 'sim:0,sim:5,cpu'
 has 'the same bits in all'
 has 'sim:5            -           -'
-works bench ct --devices sim:0,cpu --columns 32 --rows 4 --views 10 --repeat 1
+works bench ct parallel --devices sim:0,cpu --columns 32 --rows 4 --views 10 --repeat 1
 has 'on sim:0,cpu'
 grep -q 'speed-up of' out.txt && bad "bench speaks of a speed-up where it measured one number of threads"
 

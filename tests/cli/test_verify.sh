@@ -37,18 +37,18 @@ cp out.txt devices.json
 if [ -n "${PYTHON:-}" ]; then
     files report devices.json 'any(d["name"] == "cpu" and d["threads"] > 0 for d in r["result"]["devices"])' || bad "devices report"
 fi
-works bench ct --columns 32 --rows 4 --views 10 --repeat 2 --json bench.json
+works bench ct parallel --columns 32 --rows 4 --views 10 --repeat 2 --json bench.json
 has 'speed-up of at least 1.7'
 has 'recon'
 has 'the least of 2 runs after a warm-up'
 rm bench.json
-works bench ct --columns 32 --rows 4 --views 10 --repeat 2 --threads 3 --isa base --json bench.json
+works bench ct parallel --columns 32 --rows 4 --views 10 --repeat 2 --threads 3 --isa base --json bench.json
 has 'lowest speed-up on 3 threads: '
 grep -q 'on 2 threads' out.txt && bad "bench speaks of 2 threads and measures 3"
 if [ -n "${PYTHON:-}" ]; then
     files report bench.json '[(r["operation"], r["threads"]) for r in r["result"]["table"]] == [(o, t) for o in ("project", "backproject", "recon") for t in (1, 3)] and r["result"]["gate_met"] is None and r["result"]["speed_up"] == min(r["speed_up"] for r in r["result"]["table"] if r["threads"] == 3)' || bad "bench report"
 fi
-works bench ct --columns 32 --rows 4 --views 10 --repeat 1 --threads 1 --isa base
+works bench ct parallel --columns 32 --rows 4 --views 10 --repeat 1 --threads 1 --isa base
 has 'not measured on one thread'
 refused 1 'ENGINE is "rf", expected ct' bench rf
 finish
