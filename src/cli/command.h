@@ -119,6 +119,7 @@ int run_ct_info(const struct args *args);
 int run_ct_convert(const struct args *args);
 int run_ct_simulate(const struct args *args);
 int run_ct_recon(const struct args *args);
+int run_ct_phantom(const struct args *args);
 int run_ct_project(const struct args *args);
 int run_ct_backproject(const struct args *args);
 int run_ct_check_geometry(const struct args *args);

@@ -161,6 +161,17 @@ const command commands[] = {
      "motet ct recon tooth.h5 -o tooth.mha --png tooth.png",
      "a volume that 3D Slicer and Fiji open, and a picture of its middle slice",
      run_ct_recon},
+    {"ct phantom",
+     "make exact line integrals of a known head, to try a geometry on",
+     "The Shepp-Logan head in three dimensions: ten ellipsoids, whose line integrals are known in "
+     "closed form. --truth writes what a reconstruction should find.",
+     {{NULL, NULL, 0, NULL}},
+     ct_phantom_flags,
+     ALL | SHARED_VIEWS,
+     "motet ct phantom -o views.npy --truth head.mha --sid 160 --sdd 256 --views 180 --detector "
+     "128x96 --pitch 1.25 --size 64 --voxel 1",
+     "a circular cone beam around 64^3 voxels",
+     run_ct_phantom},
     {"ct project",
      "line integrals of a volume along the rays of any geometry",
      "Exact for volumes that are constant in each voxel (Siddon). Where source and detector are "

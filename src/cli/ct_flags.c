@@ -177,3 +177,18 @@ const flag ct_project_flags[] = {
     END};
 
 const flag ct_backproject_flags[] = {VOLUME, PICTURE("slice"), KEEP, END};
+
+const flag ct_phantom_flags[] = {
+    {"output", 'o', FLAG_FILE, NEEDED, 0, 0, "FILE",
+     "a path ending in .npy, .mha, .tif, .h5, or / for a folder of TIFF pages", NULL,
+     "exact line integrals, float32: (view, u, v) in .npy; (view, v, u) elsewhere"},
+    {"truth", 0, FLAG_FILE, 0, 0, 0, "FILE",
+     "a path ending in .mha, .npy, .tif, .h5, or / for a folder of TIFF pages", NULL,
+     "the head as a volume (z, y, x): what a reconstruction should find"},
+    PICTURE("view"),
+    {"radius", 0, FLAG_REAL, NOT_ZERO, 0, 1e9, "MM", "a length in mm above 0",
+     "half of the volume's least side", "half width of the cube that holds the head"},
+    {"value", 0, FLAG_REAL, 0, -1e9, 1e9, "X", "a number", "1", "attenuation of bone per mm"},
+    {"points", 0, FLAG_WHOLE, 0, 1, 64, "N", "a whole number from 1 to 64", "1",
+     "along each side of a pixel or voxel, of which the mean is taken; 1: its middle"},
+    END};

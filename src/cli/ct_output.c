@@ -44,10 +44,10 @@ static int begin_picture(ct_output *out)
 static int begin(ct_output *out, const motet_store_info *info)
 {
     run *r = out->r;
-    const motet_status st = motet_store_create(r->context, args_text(r->args, "output"), NULL, info,
+    const motet_status st = motet_store_create(r->context, out->path, NULL, info,
                                                args_given(r->args, "overwrite"), &out->store);
     if (st != MOTET_OK) return run_fail(r, r->context, st);
-    return begin_picture(out);
+    return out->path == args_text(r->args, "output") ? begin_picture(out) : EXIT_OK;
 }
 
 /* Sizes and lengths along an axis of a file. */
@@ -58,21 +58,23 @@ static void set_axis(motet_store_info *info, int axis, int64_t size, double spac
     info->origin[axis] = middle - 0.5 * (double)(size - 1) * spacing;
 }
 
-int ct_output_volume(ct_output *out, run *r, const motet_ct_views *v)
+int ct_output_volume(ct_output *out, run *r, const char *name, const motet_ct_views *v)
 {
     const int64_t size[3] = {v->nx, v->ny, v->nz};
     motet_store_info info = {.type = MOTET_F32, .axes = 3};
-    *out = (ct_output){.r = r, .shape = {v->nz, v->ny, v->nx}};
+    *out = (ct_output){.r = r, .path = args_text(r->args, name), .shape = {v->nz, v->ny, v->nx}};
     for (int i = 0; i < 3; i++) set_axis(&info, 2 - i, size[i], v->voxel[i], v->centre[i]);
     return begin(out, &info);
 }
 
-int ct_output_sinogram(ct_output *out, run *r, const motet_ct_views *v)
+int ct_output_sinogram(ct_output *out, run *r, const char *name, const motet_ct_views *v)
 {
     motet_store_info info = {.type = MOTET_F32, .axes = 3};
-    *out = (ct_output){.r = r, .views = 1, .shape = {v->views, v->columns, v->rows}};
-    const char *path = args_text(r->args, "output");
-    out->turned = !ends_in(path, ".npy") && !ends_in(path, ".npz");
+    *out = (ct_output){.r = r,
+                       .path = args_text(r->args, name),
+                       .views = 1,
+                       .shape = {v->views, v->columns, v->rows}};
+    out->turned = !ends_in(out->path, ".npy") && !ends_in(out->path, ".npz");
     info.shape[0] = v->views;
     info.spacing[0] = 1;
     set_axis(&info, out->turned ? 2 : 1, v->columns, v->pitch_u, 0);
@@ -129,36 +131,45 @@ static int write_rows(ct_output *out, const float *values)
     return code;
 }
 
-/* Both files are whole and synced before either takes its place; left are two renames, the
- * picture's first: if the other fails, a picture that replaced nothing goes again. */
-static int commit(ct_output *out)
-{
-    run *r = out->r;
-    motet_status st = motet_store_prepare(out->store);
-    if (st == MOTET_OK && out->png) st = motet_store_prepare(out->png);
-    child_placing(args_text(r->args, "output"));
-    child_placing(args_text(r->args, "png"));
-    child_placing(args_text(r->args, "json"));
-    if (st == MOTET_OK && out->png) st = motet_store_commit(out->png);
-    if (st != MOTET_OK) return run_fail(r, r->context, st);
-    st = motet_store_commit(out->store);
-    if (st == MOTET_OK) return EXIT_OK;
-    const int code = run_fail(r, r->context, st);
-    if (out->png && !args_given(r->args, "overwrite")) unlink(args_text(r->args, "png"));
-    return code;
-}
-
-int ct_output_write(ct_output *out, motet_array *array)
+int ct_output_fill(ct_output *out, motet_array *array)
 {
     run *r = out->r;
     const double begun = run_now();
     motet_status st = motet_array_fetch(array);
     if (st == MOTET_OK) st = motet_array_digest(array, out->digest);
     if (st != MOTET_OK) return run_fail(r, r->context, st);
-    int code = write_rows(out, motet_array_data(array));
-    if (!code) code = commit(out);
+    const int code = write_rows(out, motet_array_data(array));
     run_progress_end(r);
     run_stage(r, "write", run_now() - begun);
+    return code;
+}
+
+/* All files are whole and synced before the first takes its place; left are renames, the last
+ * output's last: if one fails, those before it that replaced nothing go again. */
+int ct_output_commit(ct_output *const outs[], int count)
+{
+    enum { FILES = 4 };
+    run *r = outs[0]->r;
+    motet_store *store[FILES];
+    const char *path[FILES];
+    int files = 0, done = 0;
+    for (int i = 0; i < count; i++) {
+        if (outs[i]->png) path[files] = args_text(r->args, "png"), store[files++] = outs[i]->png;
+        path[files] = outs[i]->path;
+        store[files++] = outs[i]->store;
+    }
+    if (run_stopped()) return run_cancelled(r);
+    const double begun = run_now();
+    motet_status st = MOTET_OK;
+    for (int i = 0; i < files && st == MOTET_OK; i++) st = motet_store_prepare(store[i]);
+    for (int i = 0; i < files; i++) child_placing(path[i]);
+    child_placing(args_text(r->args, "json"));
+    for (; done < files && st == MOTET_OK; done += st == MOTET_OK)
+        st = motet_store_commit(store[done]);
+    run_stage(r, "write", run_now() - begun);
+    if (st == MOTET_OK) return EXIT_OK;
+    const int code = run_fail(r, r->context, st);
+    for (int i = 0; i < done && !args_given(r->args, "overwrite"); i++) unlink(path[i]);
     return code;
 }
 
@@ -183,9 +194,9 @@ void ct_output_tell(ct_output *out)
         printf("verified  %lld parts were computed twice, to the same bits\n",
                (long long)words_verified(r));
     printf("time      %.3f s: %s\n", run_now() - r->begun, words_stages(r, times, sizeof times));
-    printf("kernels   %s\n", words_operations(r, times, sizeof times));
+    if (*words_operations(r, times, sizeof times)) printf("kernels   %s\n", times);
     printf("digest    %s\n", out->digest);
-    printf("wrote     %s%s%s\n", args_text(a, "output"), out->png ? ", " : "",
+    printf("wrote     %s%s%s\n", out->path, out->png ? ", " : "",
            out->png ? args_text(a, "png") : "");
 }
 

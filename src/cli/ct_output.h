@@ -7,6 +7,7 @@
 
 typedef struct ct_output {
     run *r;
+    const char *path;
     motet_store *store, *png;
     int64_t shape[3]; /* of the array */
     int views;        /* they are (view, u, v); else slices (z, y, x) */
@@ -16,12 +17,14 @@ typedef struct ct_output {
     char digest[33];
 } ct_output;
 
-/* Begins --output (and --png, of --slice) beside their places: what can be refused without
- * computing is refused here. An exit code. */
-int ct_output_volume(ct_output *out, run *r, const motet_ct_views *views);
-int ct_output_sinogram(ct_output *out, run *r, const motet_ct_views *views);
-/* Writes the whole array, takes extent and digest, draws, and puts the files into their places. */
-int ct_output_write(ct_output *out, motet_array *array);
+/* Begins the file of the flag `name` ("output"; and for it --png, of --slice) beside its place:
+ * what can be refused without computing is refused here. An exit code. */
+int ct_output_volume(ct_output *out, run *r, const char *name, const motet_ct_views *views);
+int ct_output_sinogram(ct_output *out, run *r, const char *name, const motet_ct_views *views);
+/* Writes the whole array, takes extent and digest, draws. */
+int ct_output_fill(ct_output *out, motet_array *array);
+/* Puts the files of all into their places, once all are whole. */
+int ct_output_commit(ct_output *const outs[], int count);
 /* Lines of the summary, and members of the report's result. */
 void ct_output_tell(ct_output *out);
 void ct_output_free(ct_output *out);

@@ -146,7 +146,9 @@ static int work(ct_task *t, const ct_task_kind *kind, void *user)
     const motet_status st = kind->work(t, user);
     if (st != MOTET_OK) return run_fail(r, r->context, st);
     run_stage(r, kind->stage, run_now() - begun);
-    return ct_output_write(&t->output, kind->projects ? t->sinogram : t->volume);
+    ct_output *const outs[] = {&t->output};
+    const int code = ct_output_fill(&t->output, kind->projects ? t->sinogram : t->volume);
+    return code ? code : ct_output_commit(outs, 1);
 }
 
 static int all(ct_task *t, const ct_task_kind *kind, void *user)
@@ -160,8 +162,8 @@ static int all(ct_task *t, const ct_task_kind *kind, void *user)
     if (!code) code = take_geometry(t, &known);
     if (!code) code = plan_memory(t, kind->operation);
     if (!code)
-        code = kind->projects ? ct_output_sinogram(&t->output, r, &t->views)
-                              : ct_output_volume(&t->output, r, &t->views);
+        code = kind->projects ? ct_output_sinogram(&t->output, r, "output", &t->views)
+                              : ct_output_volume(&t->output, r, "output", &t->views);
     if (!code) code = make_arrays(t);
     if (code) return code;
     ct_views_tell(r, &t->views);
