@@ -48,8 +48,7 @@ static int begin(phantom *p)
     const motet_status st = motet_ct_geometry_create(r->context, &p->views, &p->geometry);
     if (st != MOTET_OK) return run_fail(r, r->context, st);
     code = ct_output_sinogram(&p->sinogram, r, "output", &p->views);
-    if (!code && args_given(a, "truth"))
-        code = ct_output_volume(&p->truth, r, "truth", &p->views);
+    if (!code && args_given(a, "truth")) code = ct_output_volume(&p->truth, r, "truth", &p->views);
     return code;
 }
 
