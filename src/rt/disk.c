@@ -200,7 +200,7 @@ static motet_status make(motet_context *c, motet_store *store, const char *name,
     TRY(rt_array_bare(c, type, axes, shape, &a));
     rt_disk *d = a->disk = mem_new(c, rt_disk);
     if (!d) TRY_GOTO(fail(c, MOTET_NO_MEMORY, "%s: no memory for its account", store->path));
-    *d = (rt_disk){.source = {read_view, d},
+    *d = (rt_disk){.source = {read_view, d, 1},
                    .sink = {take_view, NULL, d},
                    .context = c,
                    .store = store,

@@ -39,12 +39,14 @@ typedef struct rt_view {
 } rt_view;
 
 /* Where parts of an input come from, or finished parts of an output go to, in place of the memory
- * of an array. Called on the thread that runs the operation; neither may run operations. A failure
- * ends the run with its status. */
+ * of an array. Called on the thread that runs the operation, but for sources that say otherwise;
+ * neither may run operations. A failure ends the run with its status. */
 typedef struct rt_source {
     /* Fills the part, which lies without gaps. A part may be asked for again. */
     motet_status (*read)(const rt_view *part, void *user);
     void *user;
+    int apart; /* 1: also called on another thread, while others compute: by one at a time for all
+                  sources of a run */
 } rt_source;
 
 typedef struct rt_sink {

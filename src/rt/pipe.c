@@ -17,6 +17,8 @@
 #include "rt/plan_record.h"
 #include "rt/pool.h"
 
+enum { FETCH_DOZE = 1000000 }; /* nanoseconds: devices may be done before what is read */
+
 static int in_flight(const pipe_device *d) { return d->kept && pipe_device_busy(d); }
 
 /* Devices come and go. */
@@ -179,6 +181,15 @@ int pipe_busy(const pipeline *p, int device)
     return 0;
 }
 
+int pipe_fetches(const pipeline *p)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->device[i].kept && p->device[i].fetching) return 1;
+    return 0;
+}
+
+void pipe_doze(pipeline *p) { rt_fetch_doze(p->reader, FETCH_DOZE); }
+
 /* The chunk that comes before all others which are not done yet may leave; NULL: that one has not
  * begun. */
 static const pipe_device *first_to_leave(const pipeline *p)
@@ -238,10 +249,28 @@ int pipe_handed_out(const pipeline *p) { return pipe_work_none(p); }
 
 int pipe_over(const pipeline *p) { return pipe_handed_out(p) && pipe_at_rest(p); }
 
+/* Of chunks that are under way and long: what is behind the blocks that may be in flight. */
+static double partly_done(const pipeline *p)
+{
+    double done = 0;
+    for (int i = 0; i < p->count; i++) {
+        const pipe_device *d = &p->device[i];
+        for (int64_t k = d->retired; d->kept && d->share.blocks > RT_SLOTS && k < d->begun; k++) {
+            const pipe_task *task = pipe_task_of(d, k);
+            const int64_t fed = d->feeding && k == d->begun - 1 ? d->block : d->share.blocks;
+            double part = (double)(fed > RT_SLOTS ? fed - RT_SLOTS : 0) / (double)d->share.blocks;
+            for (int j = 0; j < RT_AXES; j++) part *= (double)task->count[j];
+            done += task->by ? 0 : part;
+        }
+    }
+    return done;
+}
+
 static int64_t rows_done(const pipeline *p)
 {
     const int64_t extent = p->job->op->extent[0];
-    const double rows = (double)extent * (p->done / p->elements);
+    const double done = p->done + partly_done(p);
+    const double rows = (double)extent * (done / p->elements);
     return rows < (double)extent ? (int64_t)rows : extent - 1; /* the end is told at the end */
 }
 
@@ -310,6 +339,13 @@ static int can_verify(const pipe_job *job)
     return 1;
 }
 
+static int reads_apart(const rt_op *op)
+{
+    for (int i = 0; i < RT_PORTS; i++)
+        if (op->port[i].array && op->port[i].source && op->port[i].source->apart) return 1;
+    return 0;
+}
+
 motet_status pipe_begin(pipe_job *job, pipeline **out)
 {
     motet_context *c = job->context;
@@ -326,6 +362,7 @@ motet_status pipe_begin(pipe_job *job, pipeline **out)
     p->name = digest_bytes(job->op->name, strlen(job->op->name)).low;
     p->again = (pipe_list){.context = c, .name = job->op->name};
     p->left = (pipe_list){.context = c, .name = job->op->name};
+    if (reads_apart(job->op)) p->reader = rt_fetch_open(c);
     p->elements = 1;
     for (int i = 0; i < job->op->axes; i++) p->elements *= (double)job->op->extent[i];
     for (int i = 0; i < plan->devices; i++) {
@@ -334,6 +371,7 @@ motet_status pipe_begin(pipe_job *job, pipeline **out)
         d->job = job;
         d->on = &c->devices->set[job->index[i]];
         d->device = d->on->device;
+        d->reader = p->reader;
         d->share = plan->share[i];
         d->listed = plan->listed && d->share.rows > 0;
         d->weightless = (weights && !(weights->weight[i] > 0)) || (plan->listed && !d->listed);
@@ -359,6 +397,7 @@ motet_status pipe_end(pipeline *p, motet_status status)
         job->chunks[i] = d->published - d->verified;
         job->verified[i] = d->verified;
     }
+    rt_fetch_close(p->reader);
     pipe_list_free(&p->left);
     pipe_list_free(&p->again);
     mem_free(c, p);

@@ -78,6 +78,9 @@ int pipe_handed_out(const pipeline *p); /* everything is begun, at least */
 int pipe_at_rest(const pipeline *p);    /* nothing is in flight */
 int pipe_busy(const pipeline *p,
               int device); /* of the context's set: it has something to wait for */
+/* Something is read ahead that it waits for; sleeping until it may be there, a little while. */
+int pipe_fetches(const pipeline *p);
+void pipe_doze(pipeline *p);
 /* After a time in which others had the devices: those that they lost are left out. */
 motet_status pipe_return(pipeline *p);
 /* Frees it. When it returns no command touches host memory any more. Answers the status that it was

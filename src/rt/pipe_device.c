@@ -164,6 +164,48 @@ static rt_chunk chunk_of(const pipe_device *d, const pipe_task *task)
     return chunk;
 }
 
+/* Read ahead on a thread of the run's own. */
+static int is_fetched(const pipe_device *d, int port, rt_port_kind kind)
+{
+    const rt_port *p = &d->job->op->port[port];
+    if (!d->reader || !p->array || !d->buffered[port] || d->kind[port] != kind) return 0;
+    return p->source && p->source->apart;
+}
+
+/* *there: what the ports of a kind fetch is where it goes up from; else it is asked for. */
+static motet_status fetch_ports(pipe_device *d, const rt_chunk *chunk, rt_port_kind kind, int slot,
+                                int place, int *there, int *moved)
+{
+    *there = 1;
+    if (d->fetching) {
+        const motet_status st = rt_fetch_poll(d->reader, &d->asked);
+        *there = st != MOTET_BUSY;
+        d->since = clock_now(d->job->context); /* a slow source is no device's fault */
+        if (st == MOTET_BUSY) return MOTET_OK;
+        d->fetching = 0;
+        if (st != MOTET_OK) d->job->refused = 1;
+        return st;
+    }
+    d->asked.count = 0;
+    for (int i = 0; i < RT_PORTS; i++) {
+        if (!is_fetched(d, i, kind)) continue;
+        const rt_port *p = &d->job->op->port[i];
+        const pipe_box box = pipe_box_of(d->job->op, p, chunk);
+        char *to = pipe_host_side(d, i, slot, place);
+        if (!pipe_box_elements(p, &box)) continue;
+        d->device->table->host_access(d->device, to, pipe_box_bytes(p, &box), 1);
+        d->asked.part[d->asked.count].port = p;
+        d->asked.part[d->asked.count].box = box;
+        d->asked.part[d->asked.count++].to = to;
+    }
+    if (!d->asked.count) return MOTET_OK;
+    rt_fetch_ask(d->reader, &d->asked);
+    d->fetching = 1;
+    *there = 0;
+    progressed(d, moved);
+    return MOTET_OK;
+}
+
 /* Brings the ports of a kind up. */
 static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_kind kind, int slot,
                                int place)
@@ -180,8 +222,10 @@ static motet_status send_ports(pipe_device *d, const rt_chunk *chunk, rt_port_ki
             continue;
         }
         char *stage = pipe_host_side(d, i, slot, place);
-        t->host_access(d->device, stage, bytes, 1);
-        TRY(gather(d, i, &box, d->slot[slot].task.by > 0, stage));
+        if (!is_fetched(d, i, kind)) {
+            t->host_access(d->device, stage, bytes, 1);
+            TRY(gather(d, i, &box, d->slot[slot].task.by > 0, stage));
+        }
         if (d->device->host_visible) continue;
         TRY(t->copy(d->stream[PIPE_UP], pipe_arena(d, i, slot, place), stage, bytes));
         atomic_fetch_add(&d->on->uploaded, (int64_t)bytes);
@@ -209,21 +253,31 @@ static motet_status receive(pipe_device *d, const rt_chunk *chunk, int slot)
     return t->event_record(d->stream[PIPE_DOWN], s->down);
 }
 
-static motet_status begin_chunk(pipe_device *d, const pipe_task *task)
+static void begin_chunk(pipe_device *d, const pipe_task *task)
 {
-    const dev_table *t = d->device->table;
     const int slot = (int)(d->begun % d->slots);
     pipe_slot *s = &d->slot[slot];
     s->task = *task;
     s->began = clock_now(d->job->context);
     d->begun++;
     d->feeding = 1;
+    d->brought = 0;
     d->block = 0;
-    const rt_chunk chunk = chunk_of(d, task);
-    TRY(send_ports(d, &chunk, RT_OF_CHUNK, slot, 0));
+}
+
+/* Its ports, before its first block. */
+static motet_status bring(pipe_device *d, const rt_chunk *chunk, int slot, int *moved)
+{
+    const dev_table *t = d->device->table;
+    int there;
+    TRY(fetch_ports(d, chunk, RT_OF_CHUNK, slot, 0, &there, moved));
+    if (!there) return MOTET_OK;
+    TRY(send_ports(d, chunk, RT_OF_CHUNK, slot, 0));
+    d->brought = 1;
     if (d->device->host_visible) return MOTET_OK;
-    TRY(t->event_record(d->stream[PIPE_UP], s->up));
-    return keeps(d, PIPE_NO_CHUNK) ? t->stream_wait(d->stream[PIPE_COMPUTE], s->up) : MOTET_OK;
+    TRY(t->event_record(d->stream[PIPE_UP], d->slot[slot].up));
+    if (!keeps(d, PIPE_NO_CHUNK)) return MOTET_OK;
+    return t->stream_wait(d->stream[PIPE_COMPUTE], d->slot[slot].up);
 }
 
 /* The next block of the chunk begun last. */
@@ -235,13 +289,18 @@ static motet_status feed(pipe_device *d, int *moved)
     rt_chunk chunk = chunk_of(d, &d->slot[slot].task);
     pipe_ring *r = &d->ring[place];
     const int remote = !d->device->host_visible;
+    if (!d->brought) TRY(bring(d, &chunk, slot, moved));
+    if (!d->brought) return MOTET_OK;
     if (d->ring_size) {
+        int there;
         /* the host fills staging, or the place itself */
-        if (r->used && (!remote || keeps(d, PIPE_NO_BLOCK_REFILL))) {
+        if (!d->fetching && r->used && (!remote || keeps(d, PIPE_NO_BLOCK_REFILL))) {
             const motet_status st = t->event_poll(remote ? r->up : r->run);
             if (st == MOTET_BUSY) return MOTET_OK;
             TRY(st);
         }
+        TRY(fetch_ports(d, &chunk, RT_OF_BLOCK, slot, place, &there, moved));
+        if (!there) return MOTET_OK;
         if (remote && r->used && keeps(d, PIPE_NO_BLOCK_REUSE))
             TRY(t->stream_wait(d->stream[PIPE_UP], r->run));
         TRY(send_ports(d, &chunk, RT_OF_BLOCK, slot, place));
@@ -315,7 +374,7 @@ motet_status pipe_device_step(pipe_device *d, pipe_task_fn *next, int *moved)
         TRY_GOTO(retire(d, moved));
         d->at = d->published + d->begun - d->retired - d->feeding;
         if (!d->feeding && d->begun - d->retired < d->slots) TRY_GOTO(next(d, &task, &got));
-        if (got) TRY_GOTO(begin_chunk(d, &task));
+        if (got) begin_chunk(d, &task);
         if (d->feeding) TRY_GOTO(feed(d, moved));
         d->at = d->published;
     }
@@ -351,6 +410,8 @@ int pipe_device_end(pipe_device *d, int hung)
 {
     if (!d->kept) return 0;
     const dev_table *t = d->device->table;
+    if (d->fetching) rt_fetch_wait(d->reader, &d->asked);
+    d->fetching = 0;
     if (!hung) hung = drain(d);
     for (int i = 0; i < 3; i++) {
         if (!d->stream[i]) continue;

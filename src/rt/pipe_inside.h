@@ -3,6 +3,7 @@
 #ifndef MOTET_RT_PIPE_INSIDE_H
 #define MOTET_RT_PIPE_INSIDE_H
 
+#include "rt/fetch.h"
 #include "rt/pipe.h"
 #include "rt/pipe_box.h"
 #include "rt/pipe_list.h"
@@ -69,6 +70,11 @@ typedef struct pipe_device {
     dev_event *sent[2];           /* each half of the staging for fixed ports */
     int half_used[2], half, port; /* sending */
     int64_t done;                 /* elements of that port */
+
+    rt_fetch *reader;    /* of the run; NULL: none */
+    rt_fetch_list asked; /* of the chunk or block that is brought next */
+    int fetching;        /* 1: they are not known to be there */
+    int brought;         /* 1: ports of the chunk begun last */
 
     int slots, ring_size;
     pipe_slot slot[RT_SLOTS];

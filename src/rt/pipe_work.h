@@ -17,6 +17,7 @@ struct pipeline {
     int64_t changes;       /* how often a device gave memory back */
     motet_status failure;  /* why a device went out */
     char reason[200];
+    rt_fetch *reader; /* NULL: sources are read as they are needed */
     int count;
     pipe_device device[];
 };

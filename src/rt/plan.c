@@ -37,6 +37,14 @@ static int64_t grains(const rt_op *op, const rt_share *share)
     return count;
 }
 
+/* What comes from a source and is the same for all rows of an axis would be read for each chunk. */
+static int is_read_again(const rt_op *op, int axis)
+{
+    for (int i = 0; i < RT_PORTS && axis < op->axes; i++)
+        if (op->port[i].array && op->port[i].source && op->port[i].cut[axis] == RT_WHOLE) return 1;
+    return 0;
+}
+
 /* Enough chunks for progress and cancellation, but none so small that workers run out of grains. */
 void plan_cut_in_place(const rt_op *op, const rt_cut *asked, int64_t workers, rt_share *share)
 {
@@ -57,7 +65,9 @@ void plan_cut_in_place(const rt_op *op, const rt_cut *asked, int64_t workers, rt
     for (int i = 0; i < RT_AXES; i++) {
         const int64_t extent = plan_share_extent(op, share, i);
         int64_t rows = asked->rows[i];
-        if (rows <= 0) rows = wanted > 1 ? extent / wanted + (extent % wanted != 0) : INT64_MAX;
+        if (rows <= 0)
+            rows = wanted > 1 && !is_read_again(op, i) ? extent / wanted + (extent % wanted != 0)
+                                                       : INT64_MAX;
         cut->rows[i] = plan_round_rows(rows, i < op->axes ? op->grain[i] : 1, extent);
         const int64_t pieces = plan_pieces(extent, cut->rows[i]);
         wanted = pieces > 0 ? (wanted - 1) / pieces + 1 : 1;
@@ -147,10 +157,20 @@ static motet_status refuse_host(motet_context *c, const rt_plan *plan, const rt_
         (long long)needed);
 }
 
+/* What has a source or a sink may be larger than memory. */
+static int comes_from_elsewhere(const rt_op *op)
+{
+    for (int i = 0; i < RT_PORTS; i++)
+        if (op->port[i].array && (op->port[i].source || op->port[i].sink)) return 1;
+    return 0;
+}
+
 /* Staging for each device that needs some: an equal part of what the host has left. */
 static int64_t staging_room(const rt_op *op, const rt_plan *plan, const rt_plan_device *devices,
                             const rt_plan_options *o, int remotes)
 {
+    if (!o->host_memory && remotes && comes_from_elsewhere(op) && o->host_free > 0)
+        return o->host_free / 4 * 3 / remotes;
     if (!o->host_memory || !remotes) return INT64_MAX;
     int64_t taken = plan_add(plan->private_bytes, o->host_held);
     for (int i = 0; i < plan->devices; i++)
@@ -186,13 +206,14 @@ static motet_status cut_with_resident(motet_context *c, const rt_op *op, const r
 }
 
 /* Rows of a chunk on devices with memory of their own, if there is room. */
-static int64_t wanted_rows(const rt_plan *plan, const rt_plan_options *o)
+static int64_t wanted_rows(const rt_plan *plan, const rt_plan_options *o, int rereads)
 {
     int64_t widest = 0;
     for (int i = 0; i < plan->devices; i++)
         if (plan->share[i].rows > widest) widest = plan->share[i].rows;
     if (o->unpipelined) return widest;
     int64_t chunks = o->chunks_per_device ? o->chunks_per_device : CHUNKS_PER_DEVICE;
+    if (rereads) chunks = 1;
     if (plan->listed) {
         int working = 0;
         for (int i = 0; i < plan->devices; i++) working += plan->share[i].rows > 0;
@@ -209,20 +230,23 @@ static motet_status cut_shares(motet_context *c, const rt_op *op, const rt_plan_
     int64_t least = 0;
     for (int i = 0; i < plan->devices; i++)
         remotes += plan->share[i].rows > 0 && (buffered || !devices[i].host_visible);
-    const int64_t room = staging_room(op, plan, devices, o, remotes), wanted = wanted_rows(plan, o);
+    const int rereads = plan_rereads(op);
+    const int64_t room = staging_room(op, plan, devices, o, remotes);
+    const int64_t wanted = wanted_rows(plan, o, rereads);
     int short_of_host = 0;
     for (int i = 0; i < plan->devices; i++) {
         rt_share *s = &plan->share[i];
         const rt_plan_device *d = &devices[i];
         if (!s->rows) continue;
         set_limit(d, s);
-        int64_t most = d->wanted_rows && d->wanted_rows < wanted ? d->wanted_rows : wanted;
-        if (d->host_visible) {
+        int64_t most = wanted;
+        if (d->wanted_rows && d->wanted_rows < wanted && !rereads) most = d->wanted_rows;
+        if (d->host_visible && !rereads) {
             plan_cut_in_place(op, &o->cut, d->workers, s);
             if (plan->listed && o->cut.rows[s->axis] <= 0 &&
                 s->cut.rows[s->axis] > wanted) /* some are left for the others */
                 s->cut.rows[s->axis] = plan_round_rows(wanted, op->grain[s->axis], s->rows);
-            plan_measure(op, d, RT_SLOTS, s);
+            plan_measure(op, d, RT_SLOTS, RT_SLOTS, s);
             if (!buffered || s->staging_bytes <= room) continue;
             most = s->cut.rows[s->axis];
         }

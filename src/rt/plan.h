@@ -62,6 +62,8 @@ typedef struct rt_plan_options {
     int weightings;            /* how many; 0: all devices weigh the same */
     int64_t host_memory;       /* most bytes on the host; 0: no bound */
     int64_t host_held;         /* bytes held there already */
+    int64_t host_free;         /* bytes that the machine has free, which bound what comes from files
+                                  where nothing else does; 0: unknown */
     int unpipelined;           /* 1: one chunk for each share that has room for it */
     int64_t chunks_per_device; /* when pipelined; 0: 4 */
     int64_t shard_rows;        /* in place of the operation's; 0: the operation's */

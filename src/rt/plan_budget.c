@@ -12,7 +12,12 @@
 
 #include "rt/plan_inside.h"
 
-enum { BLOCK_BYTES = 1 << 22 }; /* a block of the stream worth a transfer of its own */
+enum {
+    BLOCK_BYTES = 1 << 22,  /* a block of the stream worth a transfer of its own; */
+    SOURCE_BYTES = 1 << 26, /* of one that comes from a source: few seeks, few passes of sums, */
+    SOURCE_PART = 12,       /* but no more than this part of what there is room for, */
+    SOURCE_BLOCKS = 8       /* and so many that one is read while others are computed */
+};
 
 int64_t plan_round_rows(int64_t rows, int64_t grain, int64_t extent)
 {
@@ -119,7 +124,14 @@ int64_t plan_scratch(const rt_op *op, const rt_plan_device *device)
     return plan_mul(device->workers, ((int64_t)each + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN);
 }
 
-void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_share *s)
+int plan_rereads(const rt_op *op)
+{
+    for (int i = 0; i < RT_PORTS; i++)
+        if (op->port[i].array && op->port[i].streamed && op->port[i].source) return 1;
+    return 0;
+}
+
+void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, int ring, rt_share *s)
 {
     s->chunks = 1;
     for (int i = 0; i < RT_AXES; i++) {
@@ -129,7 +141,7 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_s
     s->blocks = plan_pieces(op->stream_extent, s->cut.stream_rows);
     if (s->blocks < 1) s->blocks = 1;
     s->slots = least(s->chunks, slots);
-    s->ring = least(plan_mul(s->chunks, s->blocks), slots);
+    s->ring = least(plan_mul(s->chunks, s->blocks), ring);
     s->fixed_bytes = s->chunk_bytes = s->block_bytes = s->made_bytes = 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
@@ -171,7 +183,7 @@ typedef struct search {
     int64_t extent[SIDES], grain[SIDES];
     int64_t from[STEPS], to[STEPS]; /* what the side of a step grows between */
     int64_t limit, staging;
-    int slots;                         /* and places of the ring, at most */
+    int slots, ring;                   /* at most */
     rt_share at;                       /* the point looked at */
     int64_t least_peak, least_staging; /* of all points; of those that fit the device */
 } search;
@@ -186,7 +198,7 @@ static void look(search *s, int step, int64_t rows)
     for (int i = 0; i < step; i++) *side(&s->at.cut, side_of_step[i]) = s->to[i];
     for (int i = STEPS - 1; i > step; i--) *side(&s->at.cut, side_of_step[i]) = s->from[i];
     *side(&s->at.cut, side_of_step[step]) = rows;
-    plan_measure(s->op, s->device, s->slots, &s->at);
+    plan_measure(s->op, s->device, s->slots, s->ring, &s->at);
 }
 
 static int fits(const search *s)
@@ -253,7 +265,7 @@ static int largest_in(search *s, int step, const span *r)
     return 1;
 }
 
-static int find(search *s)
+static int farthest(search *s)
 {
     for (int step = STEPS - 1; step >= 0; step--) {
         span spans[3];
@@ -261,18 +273,48 @@ static int find(search *s)
         for (int i = 0; i < n; i++)
             if (largest_in(s, step, &spans[i])) return 1;
     }
-    while (--s->slots)
-        if (try(s, 0, s->from[0])) return 1;
-    s->slots = 1; /* for the message */
     return 0;
+}
+
+/* Of all numbers of slots that fit, the one with the fewest chunks; of those the most slots. */
+static int fewest_chunks(search *s)
+{
+    rt_share best = {.chunks = 0};
+    for (s->slots = RT_SLOTS; s->slots; s->slots--)
+        if (farthest(s) && (!best.chunks || s->at.chunks < best.chunks)) best = s->at;
+    s->slots = RT_SLOTS;
+    if (!best.chunks) return 0;
+    s->at = best;
+    return 1;
+}
+
+static int find(search *s)
+{
+    if (plan_rereads(s->op) ? fewest_chunks(s) : farthest(s)) return 1;
+    while (--s->slots) {
+        s->ring = s->slots;
+        if (try(s, 0, s->from[0])) return 1;
+    }
+    s->slots = s->ring = 1; /* for the message */
+    return 0;
+}
+
+/* What a block of the stream may take. */
+static int64_t useful_bytes(const search *s)
+{
+    if (!plan_rereads(s->op)) return BLOCK_BYTES;
+    const int64_t room = s->limit < s->staging ? s->limit : s->staging;
+    return room / SOURCE_PART < SOURCE_BYTES ? room / SOURCE_PART : SOURCE_BYTES;
 }
 
 /* Blocks of a useful size for one grain of axis 0: never more than the whole stream. */
 static int64_t useful_block(search *s)
 {
-    const int64_t grain = s->grain[STREAM], extent = s->extent[STREAM];
+    const int64_t grain = s->grain[STREAM], extent = s->extent[STREAM], most = useful_bytes(s);
     int64_t low = 1, high = (extent - 1) / grain;
     if (high < 1) return extent;
+    if (plan_rereads(s->op) && high > extent / grain / SOURCE_BLOCKS)
+        high = extent / grain / SOURCE_BLOCKS > 1 ? extent / grain / SOURCE_BLOCKS : 1;
     rt_cut cut = {{s->from[3], s->to[1], s->to[0]}, 0};
     while (low < high) {
         const int64_t middle = low + (high - low + 1) / 2;
@@ -282,7 +324,7 @@ static int64_t useful_block(search *s)
             if (s->op->port[i].array && s->op->port[i].streamed)
                 bytes = plan_add(
                     bytes, bytes_of(s->op, &s->op->port[i], &cut, s->op->port[i].array->type));
-        if (bytes <= BLOCK_BYTES)
+        if (bytes <= most)
             low = middle;
         else
             high = middle - 1;
@@ -315,6 +357,7 @@ static void set_path(search *s, const rt_plan_options *o, int64_t most)
     }
     const int64_t block = o->cut.stream_rows > 0 ? high[STREAM] : useful_block(s);
     s->to[2] = s->from[4] = block;
+    if (plan_rereads(op)) s->to[4] = block;
 }
 
 /* Of a ragged port, the rows that make a chunk so large. */
@@ -364,6 +407,7 @@ motet_status plan_cut_to_fit(motet_context *c, const rt_op *op, const rt_plan_de
     search s = {.op = op,
                 .device = device,
                 .slots = RT_SLOTS,
+                .ring = RT_SLOTS,
                 .limit = share->limit < INT64_MAX ? share->limit : INT64_MAX - 1,
                 .staging = staging < INT64_MAX ? staging : INT64_MAX - 1,
                 .at = *share,

@@ -30,7 +30,11 @@ static inline int64_t plan_extent(const rt_op *op, int axis)
 int64_t plan_scratch(const rt_op *op, const rt_plan_device *device);
 /* Pieces, chunks, blocks, slots, ring and bytes of a share whose first, rows and cut are set, with
  * at most so many slots and places of the ring. */
-void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, rt_share *share);
+void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, int ring,
+                  rt_share *share);
+/* 1: the stream comes from a source, so that each chunk reads all of it once more, and few chunks
+ * are worth more than what they overlap with each other. */
+int plan_rereads(const rt_op *op);
 /* The part of an axis that is the share's. */
 static inline int64_t plan_share_extent(const rt_op *op, const rt_share *share, int axis)
 {

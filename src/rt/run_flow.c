@@ -20,6 +20,11 @@ static void doze(flow *f, const uint64_t *seen)
 {
     const rt_devices *all = f->context->devices;
     int count = 0, chosen = -1;
+    for (int i = 0; i < 2; i++)
+        if (f->run[i] && f->run[i]->pipe && pipe_fetches(f->run[i]->pipe)) {
+            pipe_doze(f->run[i]->pipe);
+            return;
+        }
     for (int i = 0; i < all->count; i++) count += busy(f, i);
     for (int i = 0; i < all->count && chosen < 0; i++) {
         f->dozer = (f->dozer + 1) % all->count;

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "rt/turn.h"
+#include "support/ports.h"
 #include "support/support.h"
 
 /* The linker gives us the calls of the library's own code. */
@@ -110,10 +111,32 @@ static void the_queue_of_turns_is_made_whole_or_not_at_all(void **state)
     motet_context_free(c);
 }
 
+static void a_run_without_a_thread_to_read_ahead_reads_by_itself(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    int nth = 0;
+    do {
+        ports_case p;
+        ports_case_make(c, PORTS_SOURCE, 11, 9, &p);
+        for (int i = 0; i < PORTS_ARRAYS; i++) p.source[i].source.apart = 1;
+        countdown = ++nth;
+        failed = 0;
+        const motet_status st = rt_run(c, &p.op);
+        countdown = 0;
+        assert_ok(c, st);
+        assert_true(ports_right(&p));
+        ports_case_free(&p);
+    } while (failed);
+    assert_int_equal(nth, 6); /* attribute, two conditions, lock, thread; then all are given */
+    motet_context_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_begins_whole_or_not_at_all),
+        cmocka_unit_test(a_run_without_a_thread_to_read_ahead_reads_by_itself),
         cmocka_unit_test(the_queue_of_turns_is_made_whole_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

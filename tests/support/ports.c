@@ -346,7 +346,7 @@ static void hide(ports_case *p, int port, int array)
     s->hidden = p->array[array];
     s->bare = *s->hidden;
     s->bare.data = NULL;
-    s->source = (rt_source){give, s};
+    s->source = (rt_source){.read = give, .user = s};
     s->status = MOTET_IO;
     p->op.port[port].array = &s->bare;
     p->op.port[port].source = &s->source;
