@@ -10,13 +10,15 @@ extern "C" {
 
 /* ---- Filtered back-projection of fan, cone and parallel beams ---- */
 
-/* X(name, number, text) */
-#define MOTET_CT_WEIGHTS_LIST(X)                                                                   \
-    X(AUTO, 0, "auto")   /* by arc and place of the detector; what was chosen is logged */         \
-    X(FULL, 1, "full")   /* every view by the angle it stands for */                               \
-    X(SHORT, 2, "short") /* rays seen twice share: D. L. Parker, Med. Phys. 9(2):254, 1982 */      \
-    X(OFFSET, 3,                                                                                   \
-      "offset") /* a detector off the axis over a whole turn: Wang, Phys. Med. Biol. 47, 2002 */
+/* Rays that are measured twice share. Any path around an axis is taken: any arc, start and sense,
+ * an axis off the volume's middle, a detector that is off the axis or turned. X(name, number, text)
+ */
+#define MOTET_CT_WEIGHTS_LIST(X)                                                                    \
+    X(AUTO, 0, "auto")     /* by arc and place of the detector; what was chosen is logged */        \
+    X(FULL, 1, "full")     /* every view by the angle it stands for, all its rays alike */          \
+    X(SHORT, 2, "short")   /* an arc of less than a turn: F. Noo and others, Phys. Med. Biol.       \
+                              47:2525, 2002, near D. L. Parker's weights, Med. Phys. 9:254, 1982 */ \
+    X(OFFSET, 3, "offset") /* a detector off the axis: G. Wang, Med. Phys. 29:1634, 2002 */
 
 typedef enum motet_ct_weights {
 #define MOTET_CT_WEIGHTS_ENUM(name, number, text) MOTET_CT_WEIGHTS_##name = number,
@@ -32,7 +34,11 @@ typedef struct motet_ct_fdk_options {
 
 MOTET_API void motet_ct_fdk_options_init(motet_ct_fdk_options *options);
 /* L. A. Feldkamp, L. C. Davis, J. W. Kress, J. Opt. Soc. Am. A 1(6):612, 1984; for one row,
- * fan-beam filtered back-projection. The volume's attenuation per length unit. */
+ * fan-beam filtered back-projection; parallel rays, too. The volume's attenuation per length unit.
+ * Filtered views are interpolated linearly, or averaged over voxels larger than two pixels. Weights
+ * follow from the path of the source, so no centre of rotation is asked for. `options` may be NULL.
+ * Warns of an arc that is too short and of a path that rises. BAD_SHAPE; BAD_ARGUMENT: unknown
+ * weights, or as for motet_ct_filter; UNSUPPORTED: views around no axis; NO_MEMORY; CANCELLED. */
 MOTET_API motet_status motet_ct_fdk(motet_ct_geometry *geometry,
                                     const motet_ct_fdk_options *options,
                                     const motet_array *sinogram, motet_array *volume);

@@ -3,6 +3,8 @@
  * the axis they are 12 % too long on average), so the view is not back-projected by chords: it is
  * interpolated linearly, or averaged over voxels that are larger than columns (ct_mean_of). The
  * angles go into the filter. */
+#include <motet/ct_reconstruct.h>
+
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -41,6 +43,12 @@ static motet_status fbp(motet_ct_geometry *geometry, const motet_ct_filter_optio
     motet_status st = MOTET_OK;
     motet_array *scale = NULL, *filtered = NULL;
     ct_table means = {NULL, 0};
+    if (g->beam) {
+        motet_ct_fdk_options fdk;
+        motet_ct_fdk_options_init(&fdk);
+        if (options) fdk.filter = *options;
+        return motet_ct_fdk(g, &fdk, sinogram, volume);
+    }
     TRY(ct_check_sinogram(g, sinogram, "sinogram"));
     TRY(ct_check_volume(g, volume, "volume"));
     const int64_t shape[] = {g->views, g->grid.columns, g->rows};
