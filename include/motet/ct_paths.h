@@ -86,21 +86,30 @@ MOTET_API motet_status motet_ct_views_write(motet_context *context, const motet_
 
 typedef struct motet_ct_check {
     double magnification;            /* of the volume's middle, mean over views */
-    double truncated_u, truncated_v; /* part of the volume's outline (ellipse in its box; whole box
-                                        along v) that falls outside the detector, over all views */
-    double arc, largest_gap;         /* radians, of the directions around their common axis */
-    double axis[3], isocentre[3];    /* least-squares axis and the place where central rays meet */
-    double isocentre_spread;         /* greatest distance of a central ray from it */
-    double shift_u, shift_v; /* of the projected isocentre from the detector's middle, pixels */
-    int mirrored;            /* u x v points from the detector to the source in no view: 1; in all:
-                                0 */
-    double steepest;         /* greatest height of a ray over its length across, as the column
-                                form measures it */
-    int columns;             /* 1: the column form runs */
-    int warnings;            /* how many texts there are */
+    double truncated_u, truncated_v; /* part of the volume's outline that falls outside the detector
+                                        in the worst view: of the ellipse in its box along u, of the
+                                        ellipse's height along v */
+    double arc, largest_gap; /* radians, of the directions around their common axis, which stand for
+                                half a step more at both ends; NaN: they have none */
+    double needed; /* the arc that sees every ray: half a turn and the fan; a turn where the
+                      detector is off the axis; NaN with the arc */
+    double axis[3], isocentre[3]; /* least-squares axis and the place where central rays meet:
+                                     normals of the detector through the source, or (parallel)
+                                     through one place of the detector */
+    double isocentre_spread;      /* greatest distance of a central ray from it */
+    double shift_u,
+        shift_v;     /* of the projected isocentre from the detector's middle, pixels, mean */
+    int mirrored;    /* u x v points from the detector to the source in all views: 0; in none: 1; in
+                        some: -1 */
+    int64_t inside;  /* views whose source is inside the volume's box */
+    double steepest; /* greatest height of a ray over its length across, in voxels, as the column
+                        form measures it; 0: v follows no axis of the volume */
+    int columns;     /* 1: the column form runs */
+    int warnings;    /* how many texts there are */
 } motet_ct_check;
 
-/* `texts`: one sentence a line, each telling what to do; freed with motet_text_free. */
+/* `texts` (NULL is legal): one sentence a line, each telling what to do; freed with
+ * motet_text_free. UNSUPPORTED: the geometry was made by motet_ct_geometry_parallel; NO_MEMORY. */
 MOTET_API motet_status motet_ct_geometry_check(const motet_ct_geometry *geometry,
                                                motet_ct_check *out, char **texts);
 

@@ -266,19 +266,22 @@ static double least_advance(const ct_space *space, const ct_pose *p)
     return least;
 }
 
-static int columns_do(const struct ct_beam *beam)
+/* Tells how steep the steepest ray is, too. */
+static int columns_do(struct ct_beam *beam)
 {
     const ct_space *space = &beam->space;
     const ct_pose *pose = motet_array_data(beam->poses);
+    int can = 1;
     for (int i = 0; i < 3; i++)
-        if ((double)space->n[i] > columns_size) return 0;
+        if ((double)space->n[i] > columns_size) can = 0;
     for (int64_t k = 0; k < beam->given.views; k++) {
         const ct_pose *p = &pose[k];
         const double v = space->middle_v * k_abs(p->dv[space->w]);
-        if (!(k_abs(p->d[space->w]) + v <= steepest * least_advance(space, p))) return 0;
-        if (!(k_abs(p->o[space->w]) + space->middle_v * k_abs(p->ov[space->w]) <= 0x1p40)) return 0;
+        const double rise = (k_abs(p->d[space->w]) + v) / least_advance(space, p);
+        beam->steepest = k_max(beam->steepest, rise == rise ? rise : k_infinity());
+        if (!(k_abs(p->o[space->w]) + space->middle_v * k_abs(p->ov[space->w]) <= 0x1p40)) can = 0;
     }
-    return 1;
+    return can && beam->steepest <= steepest;
 }
 
 static void set_axes(ct_space *space, int w)

@@ -16,6 +16,8 @@ struct ct_beam {
     motet_ct_views given; /* `view` is owned; axes made orthonormal */
     ct_space space;
     ct_form form;
+    double steepest; /* rise of a ray, in cells, over the cells it advances across columns, at most;
+                        0: v follows no axis */
     motet_array *poses; /* (view, bytes of a ct_pose) */
 };
 
