@@ -14,15 +14,13 @@
 
 enum {
     CT_LIST_CHORDS = 256, /* that are listed before they are used */
-    CT_LIST_ROWS = 512,   /* of a (view, u) that share the list */
-    CT_LIST_VECTORS = 4   /* of rows that go along it at once */
+    CT_LIST_ROWS = 512    /* of a (view, u) that share the list */
 };
 
 typedef struct ct_columns_list {
     float middle[CT_LIST_CHORDS], half[CT_LIST_CHORDS], length[CT_LIST_CHORDS];
     const float *cell[CT_LIST_CHORDS]; /* of the column */
-    /* Of each vector: first cell of its window, or one of the following. */
-    int32_t base[CT_LIST_VECTORS][CT_LIST_CHORDS];
+    int32_t base[CT_LIST_CHORDS];      /* of the window of a vector of rows, or a CT_WINDOW */
     float slope[CT_LIST_ROWS], fraction[CT_LIST_ROWS], steep[CT_LIST_ROWS], sum[CT_LIST_ROWS];
     int32_t whole[CT_LIST_ROWS];
 } ct_columns_list;
@@ -65,8 +63,7 @@ K_FN int64_t ct_list_chords(const ct_columns_project_args *a, ct_trace *trace,
 }
 
 /* Where the vector of rows from `row` on lies in each column. */
-K_FN void ct_list_windows(const ct_columns_list *list, int64_t chords, int64_t row, int32_t cells,
-                          int32_t *K_RESTRICT base)
+K_FN void ct_list_windows(ct_columns_list *list, int64_t chords, int64_t row, int32_t cells)
 {
     const int64_t last = row + CT_LANES - 1;
     const float slope = list->slope[row], fraction = list->fraction[row];
@@ -79,61 +76,75 @@ K_FN void ct_list_windows(const ct_columns_list *list, int64_t chords, int64_t r
         /* Cells beside those planes, and one more on each side for rounding. */
         const int32_t low = (p < q ? p : q) - 2, high = (p < q ? q : p) + 1;
         const int32_t at = high - low < 2 * CT_LANES ? low : CT_WINDOW_WIDE;
-        base[i] = high < 0 || low >= cells ? CT_WINDOW_NONE : at;
+        list->base[i] = (high < 0) | (low >= cells) ? CT_WINDOW_NONE : at;
     }
 }
 
-/* Adds the listed chords to the sums of some vectors of rows. */
-K_FN void ct_list_add(const int vectors, ct_columns_list *K_RESTRICT list, int64_t chords,
-                      int64_t row, int64_t cells)
+/* A chord to a vector of rows. */
+typedef struct ct_rows {
+    ct_vf slope, fraction, steep;
+    ct_vi whole; /* less what turns ct_whole's float into the cell below the plane */
+} ct_rows;
+
+typedef struct ct_parts {
+    ct_vf low, high;
+    ct_vi below; /* the cell of `low` */
+} ct_parts;
+
+K_FN ct_parts ct_parts_of(const ct_rows *rows, ct_vf middle, ct_vf half, ct_vf length)
 {
     const ct_vf magic = ct_vf_of(12582912.0f); /* of ct_whole */
-    const int32_t magic_bits = 0x4b400000;
-    const int64_t within = cells - 2 * CT_LANES;
-    ct_vf slope[CT_LIST_VECTORS], fraction[CT_LIST_VECTORS], steep[CT_LIST_VECTORS];
-    ct_vf sum[CT_LIST_VECTORS];
-    ct_vi whole[CT_LIST_VECTORS];
-    for (int j = 0; j < vectors; j++) {
-        const int64_t r = row + j * CT_LANES;
-        slope[j] = ct_vf_load(list->slope + r);
-        fraction[j] = ct_vf_load(list->fraction + r);
-        steep[j] = ct_vf_load(list->steep + r);
-        sum[j] = ct_vf_load(list->sum + r);
-        whole[j] = ct_vi_load(list->whole + r) - ct_vi_of(magic_bits + 1);
-        ct_list_windows(list, chords, r, (int32_t)cells, list->base[j]);
+    const ct_vf w = ct_vf_fma(middle, rows->slope, rows->fraction);
+    const ct_vf moved = w + magic, plane = moved - magic;
+    const ct_vf part = ct_vf_fma(plane - w, rows->steep, half);
+    ct_parts parts;
+    parts.low = ct_vf_least(ct_vf_most(part, ct_vf_of(0.0f)), length);
+    parts.high = length - parts.low;
+    parts.below = (ct_vi)moved + rows->whole;
+    return parts;
+}
+
+K_FN ct_vf ct_window_add(const ct_window *window, const ct_parts *parts, int32_t base, ct_vf sum)
+{
+    const ct_vi at = parts->below - ct_vi_of(base);
+    sum = ct_vf_fma(parts->low, ct_window_cell(window, at), sum);
+    return ct_vf_fma(parts->high, ct_window_cell(window, at + ct_vi_of(1)), sum);
+}
+
+/* Where a window does not lie within the column. */
+K_FN ct_vf ct_apart_add(const float *cell, int64_t cells, const ct_parts *parts, int32_t base,
+                        ct_vf sum)
+{
+    if (base == CT_WINDOW_NONE) return sum;
+    if (base != CT_WINDOW_WIDE) {
+        const ct_window window = ct_window_within(cell, base, cells);
+        return ct_window_add(&window, parts, base, sum);
     }
+    sum = ct_vf_fma(parts->low, ct_column_cell(cell, parts->below, cells), sum);
+    return ct_vf_fma(parts->high, ct_column_cell(cell, parts->below + ct_vi_of(1), cells), sum);
+}
+
+/* Adds the listed chords to the sums of the vector of rows from `row` on. */
+K_FN void ct_list_add(ct_columns_list *K_RESTRICT list, int64_t chords, int64_t row, int64_t cells)
+{
+    const ct_rows rows = {ct_vf_load(list->slope + row), ct_vf_load(list->fraction + row),
+                          ct_vf_load(list->steep + row),
+                          ct_vi_load(list->whole + row) - ct_vi_of(0x4b400000 + 1)};
+    const int32_t within = (int32_t)cells - 2 * CT_LANES;
+    ct_vf sum = ct_vf_load(list->sum + row);
+    ct_list_windows(list, chords, row, (int32_t)cells);
     for (int64_t i = 0; i < chords; i++) {
-        const ct_vf middle = ct_vf_of(list->middle[i]), half = ct_vf_of(list->half[i]);
-        const ct_vf length = ct_vf_of(list->length[i]);
-        const float *cell = list->cell[i];
-        for (int j = 0; j < vectors; j++) {
-            const int32_t base = list->base[j][i];
-            if (base == CT_WINDOW_NONE) continue;
-            const ct_vf w = ct_vf_fma(middle, slope[j], fraction[j]);
-            const ct_vf moved = w + magic, plane = moved - magic;
-            const ct_vf part = ct_vf_fma(plane - w, steep[j], half);
-            const ct_vf low = ct_vf_least(ct_vf_most(part, ct_vf_of(0.0f)), length);
-            const ct_vi below = (ct_vi)moved + whole[j]; /* the cell below the plane */
-            ct_vf one, two;
-            if (base >= 0 && base <= within) {
-                const ct_window window = ct_window_of(cell, base);
-                const ct_vi at = below - ct_vi_of(base);
-                one = ct_window_cell(&window, at);
-                two = ct_window_cell(&window, at + ct_vi_of(1));
-            } else if (base != CT_WINDOW_WIDE) {
-                const ct_window window = ct_window_within(cell, base, cells);
-                const ct_vi at = below - ct_vi_of(base);
-                one = ct_window_cell(&window, at);
-                two = ct_window_cell(&window, at + ct_vi_of(1));
-            } else {
-                one = ct_column_cell(cell, below, cells);
-                two = ct_column_cell(cell, below + ct_vi_of(1), cells);
-            }
-            sum[j] = ct_vf_fma(low, one, sum[j]);
-            sum[j] = ct_vf_fma(length - low, two, sum[j]);
+        const int32_t base = list->base[i];
+        const ct_parts parts = ct_parts_of(&rows, ct_vf_of(list->middle[i]),
+                                           ct_vf_of(list->half[i]), ct_vf_of(list->length[i]));
+        if (base >= 0 && base <= within) {
+            const ct_window window = ct_window_of(list->cell[i], base);
+            sum = ct_window_add(&window, &parts, base, sum);
+        } else {
+            sum = ct_apart_add(list->cell[i], cells, &parts, base, sum);
         }
     }
-    for (int j = 0; j < vectors; j++) ct_vf_store(list->sum + row + j * CT_LANES, sum[j]);
+    ct_vf_store(list->sum + row, sum);
 }
 
 /* Rows [row, row + rows) of the chunk, of one view and column; list_rows has been called. */
@@ -148,10 +159,7 @@ K_FN void ct_list_project(const ct_columns_project_args *a, int64_t view, int64_
         list->sum[r] = a->starts || r >= rows ? 0.0f : out[r];
     ct_trace trace = ct_trace_of(&a->space, pose, u, a->begin, a->end);
     for (int64_t chords; (chords = ct_list_chords(a, &trace, list)) > 0;) {
-        int64_t j = 0;
-        for (; j + CT_LIST_VECTORS <= vectors; j += CT_LIST_VECTORS)
-            ct_list_add(CT_LIST_VECTORS, list, chords, j * CT_LANES, cells);
-        for (; j < vectors; j++) ct_list_add(1, list, chords, j * CT_LANES, cells);
+        for (int64_t j = 0; j < vectors; j++) ct_list_add(list, chords, j * CT_LANES, cells);
         if (chords < CT_LIST_CHORDS) break;
     }
     if (a->finishes)
