@@ -27,7 +27,8 @@ typedef struct motet_plan_options {
     int64_t chunks_per_device; /* of a device with memory of its own; 0: 4 */
     int64_t slab_rows;         /* of a reconstruction; 0: chosen from memory, as the run does */
     const motet_ct_filter_options *filter; /* of filter and recon; NULL: the defaults */
-    int scan;      /* 1: a reconstruction reads and normalises a scan, as motet_ct_recon does */
+    int scan;       /* 1: a reconstruction reads and normalises a scan, as motet_ct_recon does */
+    int checkpoint; /* 1: a solver has a folder for one */
     int64_t views; /* in place of the geometry's, which then stand for so many; 0: the geometry's */
 } motet_plan_options;
 
@@ -38,7 +39,9 @@ MOTET_API void motet_plan_options_init(motet_plan_options *options);
     X(PROJECT, 0, "project")                                                                       \
     X(BACKPROJECT, 1, "backproject")                                                               \
     X(FILTER, 2, "filter")                                                                         \
-    X(RECON, 3, "recon") /* a slab of it: perhaps a scan, filter, then back-projection */
+    X(RECON, 3, "recon") /* a slab of it: perhaps a scan, filter, then back-projection */          \
+    X(CGLS, 5, "cgls")   /* the operations of one iteration */                                     \
+    X(SIRT, 6, "sirt")
 
 typedef enum motet_ct_operation {
 #define MOTET_CT_OPERATION_ENUM(name, number, text) MOTET_CT_##name = number,
@@ -55,11 +58,12 @@ typedef enum motet_ct_operation {
  *    "slab_rows", "slabs", "held_bytes", "host_bytes", "devices": [{"name", "peak_bytes"}]}
  * One axis of the box, `axis`, is shared out among the devices; `limit` is null where there is
  * none, `slab_rows` and `slabs` where nothing is cut in slabs. A device's peak is fixed_bytes +
- * slots * chunk_bytes + ring * block_bytes + resident_bytes, which are results that stay there, 0
- * for these operations; 0 where arrays are used in place. `held_bytes` are arrays that Motet makes
- * on the host for the whole of it, `host_bytes` the most it holds there at once (not counting the
- * caller's arrays). The text is freed with motet_text_free. OVER_BUDGET: it does not fit; the
- * message tells the least that would. BAD_ARGUMENT names the option. */
+ * slots * chunk_bytes + ring * block_bytes + resident_bytes, which are arrays that stay there
+ * between the operations of a solver; 0 where arrays are used in place. The peak of all counts
+ * those that the operation does not use, too. `held_bytes` are arrays that Motet makes on the host
+ * for the whole of it, `host_bytes` the most it holds there at once (not counting the caller's
+ * arrays). The text is freed with motet_text_free. OVER_BUDGET: it does not fit; the message tells
+ * the least that would. BAD_ARGUMENT names the option. */
 MOTET_API motet_status motet_ct_plan(motet_ct_geometry *geometry, motet_ct_operation operation,
                                      const motet_plan_options *options, char **json);
 

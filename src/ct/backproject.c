@@ -85,12 +85,18 @@ motet_status ct_backproject_calibrate(motet_ct_geometry *g, const ct_table *tabl
     return rt_calibrate(g->context, &op, options, NULL);
 }
 
+rt_op ct_backproject_any_op(const motet_ct_geometry *g, const motet_array *sinogram,
+                            const motet_array *volume)
+{
+    return g->beam ? ct_beam_backproject_op(g, sinogram, volume)
+                   : ct_backproject_op(g, &g->chords, sinogram, volume);
+}
+
 motet_status ct_backproject_anew(const motet_ct_geometry *g, const motet_array *sinogram,
                                  motet_array *volume)
 {
     const backprojection b = {g, g->beam ? 0 : window_of(g, &g->chords)};
-    rt_op op = g->beam ? ct_beam_backproject_op(g, sinogram, volume)
-                       : ct_backproject_op(g, &g->chords, sinogram, volume);
+    rt_op op = ct_backproject_any_op(g, sinogram, volume);
     if (!g->beam) op.user = &b;
     op.fingerprint[0] = op.fingerprint[1] = 0;
     return rt_run(g->context, &op);

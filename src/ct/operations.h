@@ -22,6 +22,12 @@ rt_op ct_filter_op(const motet_ct_geometry *geometry, int32_t bits, const motet_
                    const motet_array *scale, const motet_array *sinogram,
                    const motet_array *filtered);
 
+/* Of any geometry. */
+rt_op ct_project_any_op(const motet_ct_geometry *geometry, const motet_array *volume,
+                        const motet_array *sinogram);
+rt_op ct_backproject_any_op(const motet_ct_geometry *geometry, const motet_array *sinogram,
+                            const motet_array *volume);
+
 /* The pair on arrays of the right shapes, never taken from a journal: for steps of solvers, which
  * have checkpoints. */
 motet_status ct_project_anew(const motet_ct_geometry *geometry, const motet_array *volume,

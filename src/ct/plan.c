@@ -6,29 +6,15 @@
 #include "ct/beam/beam.h"
 #include "ct/filter.h"
 #include "ct/operations.h"
+#include "ct/plan_inside.h"
 #include "ct/scan.h"
+#include "ct/solve/solver.h"
 #include "rt/plan_json.h"
-#include "rt/weights.h"
 
 void motet_plan_options_init(motet_plan_options *options)
 {
     *options = (motet_plan_options){.size = sizeof *options};
 }
-
-typedef struct planning {
-    motet_context *context;
-    const motet_ct_geometry *sample;   /* as given: its views may stand for more */
-    const motet_ct_geometry *geometry; /* of all views, or of one slab of it */
-    const motet_ct_filter_options *filter;
-    rt_plan_device device[RT_DEVICES];
-    rt_weights weights[RT_WEIGHTINGS];
-    int devices;
-    rt_plan_options options;
-    int64_t held; /* on the host, all the while */
-    int64_t host; /* the most */
-    int64_t peak[RT_DEVICES];
-    json_t *operations;
-} planning;
 
 motet_array ct_array_sizes(motet_context *c, int axes, const int64_t *shape)
 {
@@ -41,7 +27,7 @@ motet_array ct_array_sizes(motet_context *c, int axes, const int64_t *shape)
     return a;
 }
 
-static motet_array sinogram_of(const motet_ct_geometry *g)
+motet_array ct_sinogram_sizes(const motet_ct_geometry *g)
 {
     if (g->beam)
         return ct_array_sizes(
@@ -50,7 +36,7 @@ static motet_array sinogram_of(const motet_ct_geometry *g)
     return ct_array_sizes(g->context, 3, (const int64_t[]){g->views, g->grid.columns, g->rows});
 }
 
-static motet_array volume_of(const motet_ct_geometry *g)
+motet_array ct_volume_sizes(const motet_ct_geometry *g)
 {
     if (g->beam)
         return ct_array_sizes(
@@ -70,7 +56,7 @@ static motet_array table_sizes(const motet_ct_geometry *g)
     return table;
 }
 
-static motet_status take_devices(planning *p, const motet_plan_options *o)
+static motet_status take_devices(ct_planning *p, const motet_plan_options *o)
 {
     const int count = o->devices ? o->count : rt_plan_devices(p->context, p->device);
     if (count < 1 || count > RT_DEVICES)
@@ -99,62 +85,67 @@ static motet_status take_devices(planning *p, const motet_plan_options *o)
     return MOTET_OK;
 }
 
-static motet_status add(planning *p, const rt_op *op)
+static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
+
+motet_status ct_plan_add(ct_planning *p, const rt_op *op, const int64_t device_held[RT_DEVICES])
 {
     rt_plan plan;
     p->options.host_held = p->held;
     TRY(rt_plan_make(p->context, op, p->device, p->devices, &p->options, &plan));
     if (json_array_append_new(p->operations, rt_plan_json(&plan, op, p->device)))
         return fail(p->context, MOTET_NO_MEMORY, "no memory for the plan");
-    const int64_t host =
-        plan.host_bytes > INT64_MAX - p->held ? INT64_MAX : plan.host_bytes + p->held;
+    const int64_t host = sum(plan.host_bytes, p->held);
     if (host > p->host) p->host = host;
-    for (int i = 0; i < p->devices; i++)
-        if (plan.share[i].peak_bytes > p->peak[i]) p->peak[i] = plan.share[i].peak_bytes;
+    for (int i = 0; i < p->devices; i++) {
+        int64_t peak = sum(plan.share[i].peak_bytes, device_held ? device_held[i] : 0);
+        if (peak > plan.share[i].limit) peak = plan.share[i].limit;
+        if (peak > p->peak[i]) p->peak[i] = peak;
+    }
     return MOTET_OK;
 }
 
-static motet_status add_filter(planning *p, const motet_array *scale, unsigned flags)
+static motet_status add_filter(ct_planning *p, const motet_array *scale, unsigned flags)
 {
     const motet_ct_geometry *g = p->geometry;
     TRY(ct_filter_check(p->context, g, p->filter));
     const int32_t bits = ct_filter_bits(g->grid.columns, p->filter->pad);
-    motet_array *response = NULL, sinogram = sinogram_of(g), filtered = sinogram;
+    motet_array *response = NULL, sinogram = ct_sinogram_sizes(g), filtered = sinogram;
     filtered.flags = flags;
     TRY(ct_filter_table(p->context, p->filter, bits, g->pitch, &response));
     const rt_op op = ct_filter_op(g, bits, response, scale, &sinogram, &filtered);
-    const motet_status st = add(p, &op);
+    const motet_status st = ct_plan_add(p, &op, NULL);
     motet_array_free(response);
     return st;
 }
 
-static motet_status add_backprojection(planning *p, const ct_table *table, unsigned flags)
+static motet_status add_backprojection(ct_planning *p, const ct_table *table, unsigned flags)
 {
-    const motet_array sinogram = sinogram_of(p->geometry);
-    motet_array volume = volume_of(p->geometry);
+    const motet_array sinogram = ct_sinogram_sizes(p->geometry);
+    motet_array volume = ct_volume_sizes(p->geometry);
     volume.flags = flags;
     const rt_op op = ct_backproject_op(p->geometry, table, &sinogram, &volume);
-    return add(p, &op);
+    return ct_plan_add(p, &op, NULL);
 }
 
-static motet_status add_transpose(planning *p)
+static motet_status add_transpose(ct_planning *p)
 {
     if (!p->geometry->beam) return add_backprojection(p, &p->geometry->chords, 0);
-    const motet_array sinogram = sinogram_of(p->geometry), volume = volume_of(p->geometry);
+    const motet_array sinogram = ct_sinogram_sizes(p->geometry),
+                      volume = ct_volume_sizes(p->geometry);
     const rt_op op = ct_beam_backproject_op(p->geometry, &sinogram, &volume);
-    return add(p, &op);
+    return ct_plan_add(p, &op, NULL);
 }
 
-static motet_status add_projection(planning *p)
+static motet_status add_projection(ct_planning *p)
 {
-    const motet_array sinogram = sinogram_of(p->geometry), volume = volume_of(p->geometry);
+    const motet_array sinogram = ct_sinogram_sizes(p->geometry),
+                      volume = ct_volume_sizes(p->geometry);
     const rt_op op = p->geometry->beam ? ct_beam_project_op(p->geometry, &volume, &sinogram)
                                        : ct_project_op(p->geometry, &volume, &sinogram);
-    return add(p, &op);
+    return ct_plan_add(p, &op, NULL);
 }
 
-/* Sums and products that stay at INT64_MAX. */
-static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
+/* Products that stay at INT64_MAX, as sums do. */
 static int64_t times(int64_t a, int64_t b)
 {
     int64_t product;
@@ -166,7 +157,7 @@ static int64_t bytes_of(const motet_array *a)
 }
 
 /* A block of views on its way from file to sinogram, as scan_read does it. */
-static motet_status add_scan(planning *p, int64_t scan_rows)
+static motet_status add_scan(ct_planning *p, int64_t scan_rows)
 {
     const motet_ct_geometry *g = p->geometry;
     const int64_t pixels = times(g->rows, g->grid.columns), held = p->held;
@@ -190,7 +181,7 @@ static motet_status add_scan(planning *p, int64_t scan_rows)
     }
     p->held = sum(held, sum(bytes_of(&array[SCAN_RAW]), bytes_of(&array[SCAN_COUNTERS])));
     const rt_op op = scan_normalise_op(arrays, count);
-    const motet_status st = add(p, &op);
+    const motet_status st = ct_plan_add(p, &op, NULL);
     p->held = held;
     return st;
 }
@@ -199,17 +190,18 @@ static motet_status add_scan(planning *p, int64_t scan_rows)
  * of a slab; its geometry with two tables of views and their scale. */
 static int64_t held_by_slab(const motet_ct_geometry *g, int64_t scan_rows, int scan)
 {
-    const motet_array sinogram = sinogram_of(g), volume = volume_of(g);
+    const motet_array sinogram = ct_sinogram_sizes(g), volume = ct_volume_sizes(g);
     const int64_t frames = scan ? times(24, times(scan_rows, g->grid.columns)) : 0;
     const int64_t views =
         times(g->views, (int64_t)(2 * sizeof(ct_view) + sizeof(double) + sizeof(float)));
     return sum(sum(frames, views), sum(bytes_of(&sinogram), bytes_of(&volume)));
 }
 
-static motet_status slab_steps(planning *p, int64_t scan_rows, int scan, ct_table *means)
+static motet_status slab_steps(ct_planning *p, int64_t scan_rows, int scan, ct_table *means)
 {
     const motet_ct_geometry *g = p->geometry;
-    const motet_array scale = ct_array_sizes(g->context, 1, &g->views), filtered = sinogram_of(g);
+    const motet_array scale = ct_array_sizes(g->context, 1, &g->views),
+                      filtered = ct_sinogram_sizes(g);
     TRY(ct_table_create(p->sample, ct_mean_of, means));
     const motet_array table = table_sizes(g);
     const ct_table sizes = {(motet_array *)(uintptr_t)&table, means->most_taps};
@@ -222,7 +214,7 @@ static motet_status slab_steps(planning *p, int64_t scan_rows, int scan, ct_tabl
 
 /* As motet_ct_recon and motet_ct_fbp do it: both keep what they make themselves without a second
  * copy. */
-static motet_status add_recon(planning *p, const motet_plan_options *o, int64_t *slab)
+static motet_status add_recon(ct_planning *p, const motet_plan_options *o, int64_t *slab)
 {
     const motet_ct_geometry *whole = p->geometry;
     motet_ct_geometry g = *whole;
@@ -243,7 +235,7 @@ static motet_status add_recon(planning *p, const motet_plan_options *o, int64_t 
 
 static json_t *whole_or_null(int64_t value) { return value ? json_integer(value) : json_null(); }
 
-static motet_status print(const planning *p, int64_t rows, int64_t slab, char **out)
+static motet_status print(const ct_planning *p, int64_t rows, int64_t slab, char **out)
 {
     motet_status st = MOTET_NO_MEMORY;
     json_t *devices = json_array();
@@ -267,10 +259,10 @@ out:
     return st == MOTET_OK ? st : fail(p->context, st, "no memory for the plan");
 }
 
-static motet_status add_all(planning *p, motet_ct_operation operation, const motet_plan_options *o,
-                            int64_t *slab)
+static motet_status add_all(ct_planning *p, motet_ct_operation operation,
+                            const motet_plan_options *o, int64_t *slab)
 {
-    if (p->geometry->beam && operation != MOTET_CT_PROJECT && operation != MOTET_CT_BACKPROJECT)
+    if (p->geometry->beam && (operation == MOTET_CT_FILTER || operation == MOTET_CT_RECON))
         return fail(p->context, MOTET_UNSUPPORTED,
                     "operation is %d, which works on parallel slices, not on views in space",
                     (int)operation);
@@ -279,6 +271,8 @@ static motet_status add_all(planning *p, motet_ct_operation operation, const mot
     case MOTET_CT_BACKPROJECT: return add_transpose(p);
     case MOTET_CT_FILTER: return add_filter(p, NULL, 0);
     case MOTET_CT_RECON: return add_recon(p, o, slab);
+    case MOTET_CT_CGLS: return ct_plan_solve(p, &ct_cgls, o->checkpoint);
+    case MOTET_CT_SIRT: return ct_plan_solve(p, &ct_sirt, o->checkpoint);
     }
     return fail(p->context, MOTET_BAD_ARGUMENT,
                 "operation is %d, expected one of motet_ct_operation", (int)operation);
@@ -310,10 +304,10 @@ motet_status motet_ct_plan(motet_ct_geometry *geometry, motet_ct_operation opera
     if (o->views) of_all.views = o->views;
     motet_array chords = table_sizes(&of_all);
     of_all.chords.views = &chords;
-    planning p = {.context = c,
-                  .sample = geometry,
-                  .geometry = &of_all,
-                  .filter = o->filter ? o->filter : &filter};
+    ct_planning p = {.context = c,
+                     .sample = geometry,
+                     .geometry = &of_all,
+                     .filter = o->filter ? o->filter : &filter};
     p.options = (rt_plan_options){
         .cut = {{o->chunk}, o->chunk},
         .host_memory = o->host_memory > INT64_MAX ? INT64_MAX : (int64_t)o->host_memory,

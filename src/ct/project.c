@@ -51,11 +51,16 @@ rt_op ct_project_op(const motet_ct_geometry *g, const motet_array *volume,
     return op;
 }
 
+rt_op ct_project_any_op(const motet_ct_geometry *g, const motet_array *volume,
+                        const motet_array *sinogram)
+{
+    return g->beam ? ct_beam_project_op(g, volume, sinogram) : ct_project_op(g, volume, sinogram);
+}
+
 static motet_status project(const motet_ct_geometry *g, const motet_array *volume,
                             const motet_array *sinogram, int anew)
 {
-    rt_op op =
-        g->beam ? ct_beam_project_op(g, volume, sinogram) : ct_project_op(g, volume, sinogram);
+    rt_op op = ct_project_any_op(g, volume, sinogram);
     if (anew) op.fingerprint[0] = op.fingerprint[1] = 0;
     return rt_run(g->context, &op);
 }

@@ -16,6 +16,7 @@ static const double usual_share = 0.05;
 typedef struct work {
     motet_context *context;
     const rt_loop *loop;
+    int keeps; /* snapshots */
     loop_snapshot last;
     int64_t taken_at, cost;         /* of the last snapshot: when it was taken, nanoseconds */
     int64_t on_disk;                /* step of the checkpoint; -1: none */
@@ -31,9 +32,20 @@ size_t loop_place(const rt_loop *loop, int state)
     return at;
 }
 
-int64_t rt_loop_bytes(const rt_loop *loop)
+/* Without devices that have memory of their own nothing is lost but the process. */
+int rt_loop_keeps(motet_context *c, const rt_loop *loop)
 {
-    return (int64_t)(loop_place(loop, loop->states) + sizeof(loop_snapshot));
+    int keeps = loop->folder != NULL;
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < c->devices->count; i++) keeps |= !c->devices->set[i].host_visible;
+    pthread_mutex_unlock(&c->lock);
+    return keeps;
+}
+
+int64_t rt_loop_bytes(motet_context *context, const rt_loop *loop)
+{
+    const int states = rt_loop_keeps(context, loop) ? loop->states : 0;
+    return (int64_t)(loop_place(loop, states) + sizeof(loop_snapshot));
 }
 
 static motet_status check(motet_context *c, const rt_loop *l)
@@ -42,10 +54,10 @@ static motet_status check(motet_context *c, const rt_loop *l)
         l->steps < 0 || !(l->share >= 0 && l->share <= 1))
         return fail(c, MOTET_INTERNAL, "%s: %d states, %zu bytes of numbers, %lld steps, share %g",
                     l->name, l->states, l->numbers_bytes, (long long)l->steps, l->share);
-    if (mem_left(c) < rt_loop_bytes(l))
+    if (mem_left(c) < rt_loop_bytes(c, l))
         return fail(c, MOTET_OVER_BUDGET,
                     "%s: a copy of its state takes %lld bytes on the host, %lld are left", l->name,
-                    (long long)rt_loop_bytes(l), (long long)mem_left(c));
+                    (long long)rt_loop_bytes(c, l), (long long)mem_left(c));
     return MOTET_OK;
 }
 
@@ -142,6 +154,7 @@ static void write_last(work *w)
 /* What is due after a step. */
 static motet_status keep_up(work *w, int64_t step)
 {
+    if (!w->keeps) return MOTET_OK;
     if (clock_now(w->context) - w->taken_at < least_pause(w, w->cost)) return MOTET_OK;
     TRY(take(w, step));
     if (w->taken_at - w->written_at >= least_pause(w, w->write_cost)) write_last(w);
@@ -157,6 +170,8 @@ static motet_status begin(work *w)
     int found = 0, usable;
     const size_t bytes = loop_place(l, l->states);
     w->on_disk = -1;
+    w->keeps = rt_loop_keeps(c, l);
+    if (!w->keeps) return MOTET_OK;
     w->last.state = mem_alloc(c, bytes ? bytes : 1);
     if (!w->last.state)
         return fail(c, MOTET_NO_MEMORY, "%s: no memory for a copy of its state, %zu bytes", l->name,
@@ -187,7 +202,7 @@ static motet_status all_steps(work *w)
             if (st == MOTET_OK) break;
         }
         if (st == MOTET_OK) continue;
-        if (!can_go_on(w, st)) return st;
+        if (!w->keeps || !can_go_on(w, st)) return st;
         log_text(w->context, MOTET_LOG_INFO, "loop", "%s: back to step %lld of %lld", l->name,
                  (long long)w->last.step, (long long)step);
         put_back(w);

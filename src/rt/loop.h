@@ -5,7 +5,7 @@
  * lost with part of the state, the last snapshot is put back and the loop goes on from its step
  * with the devices that remain; steps are functions of the state alone, so the bits are the same. A
  * snapshot is taken when the time since the last one, on the context's clock, makes its cost no
- * more than a twentieth.
+ * more than a twentieth; none, where all devices work in host memory and there is no folder.
  *
  * With a folder, snapshots go to a file there by the same rule, and what was begun by another
  * process goes on from it, to the same bits. The file is there until the loop has succeeded. */
@@ -43,8 +43,10 @@ typedef struct rt_loop_result {
     double seconds, snapshot_seconds, written_seconds;
 } rt_loop_result;
 
+/* 1 if it takes snapshots; of the loop only the folder counts. */
+int rt_loop_keeps(motet_context *context, const rt_loop *loop);
 /* Bytes of host memory that it takes beside the arrays: for plans. */
-int64_t rt_loop_bytes(const rt_loop *loop);
+int64_t rt_loop_bytes(motet_context *context, const rt_loop *loop);
 
 /* Until the last step is done; the state is then in host memory, and `out` (NULL is legal) tells
  * about it. What a step answers: after DEVICE_LOST it goes on, as long as a device is left. After a

@@ -66,7 +66,7 @@ static void a_bound_is_kept(void **state)
     ct_scan_case s = ct_case_slices(c, 9, 40, 4, 0);
     motet_memory held;
     motet_context_memory(c, &held);
-    c->options.host_memory = held.now + 4 * s.volume->bytes;
+    c->options.host_memory = held.now + 3 * s.volume->bytes;
     assert_status(c, motet_ct_cgls(s.geometry, NULL, s.sinogram, s.volume, NULL),
                   MOTET_OVER_BUDGET);
     assert_message(c, "ct.cgls", "bytes", NULL);

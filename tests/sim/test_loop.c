@@ -216,17 +216,35 @@ static void impossible_loops_are_refused(void **state)
 static void snapshots_are_within_the_bound(void **state)
 {
     (void)state;
-    motet_context *c = test_context();
+    motet_context *c = sim_context(NULL, "sim:0");
     toy_solver s;
     toy_solver_make(c, ROWS, COLUMNS, 7, 0, &s);
     const rt_loop loop = toy_solver_loop(&s, STEPS, NULL);
     motet_memory memory;
     motet_context_memory(c, &memory);
-    c->options.host_memory = memory.now + (uint64_t)rt_loop_bytes(&loop) - 1;
+    c->options.host_memory = memory.now + (uint64_t)rt_loop_bytes(c, &loop) - 1;
     assert_status(c, rt_loop_run(c, &loop, NULL), MOTET_OVER_BUDGET);
     assert_message(c, "toy.solver", "bytes", NULL);
     c->options.host_memory = 0;
     toy_solver_free(&s);
+    motet_context_free(c);
+}
+
+/* Where nothing can be lost but the process, nothing is copied. */
+static void the_cpu_alone_takes_no_snapshots(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    const answer want = expected();
+    answer got;
+    rt_loop_result told;
+    assert_ok(c, solve(c, 1, NULL, &got, &told));
+    assert_same(&got, &want);
+    assert_int_equal(told.snapshots, 0);
+    const char *folder = test_path("alone");
+    assert_ok(c, solve(c, 1, folder, &got, &told));
+    assert_same(&got, &want);
+    assert_true(told.snapshots > 0);
     motet_context_free(c);
 }
 
@@ -510,6 +528,7 @@ int main(void)
                                        cmocka_unit_test(snapshots_cost_little),
                                        cmocka_unit_test(impossible_loops_are_refused),
                                        cmocka_unit_test(snapshots_are_within_the_bound),
+                                       cmocka_unit_test(the_cpu_alone_takes_no_snapshots),
                                        cmocka_unit_test(a_stopped_solver_goes_on),
                                        cmocka_unit_test(a_cancelled_solver_goes_on),
                                        cmocka_unit_test(a_killed_solver_goes_on),

@@ -14,7 +14,7 @@ static motet_status begin(ct_solver *s, motet_array *r, double *square)
         TRY(ct_project_anew(s->geometry, s->x, r));
         factor = -1.0;
     }
-    return ct_combine(1.0, s->b, factor, r, s->ray_sums, square);
+    return ct_vectors_run(ct_combine_of(1.0, s->b, factor, r, s->ray_sums), square);
 }
 
 static motet_status step(int64_t k, int *done, void *user)
@@ -27,34 +27,36 @@ static motet_status step(int64_t k, int *done, void *user)
         return ct_solver_tell(s, 0, residual, done);
     }
     TRY(ct_backproject_anew(s->geometry, r, gradient));
-    TRY(ct_square(gradient, s->voxel_sums, &square));
-    TRY(ct_combine(1.0, gradient, k == 1 ? 0.0 : square / s->numbers.gradient, p, NULL, NULL));
+    TRY(ct_vectors_run(ct_square_of(gradient, s->voxel_sums), &square));
+    const double factor = k == 1 ? 0.0 : square / s->numbers.gradient;
+    TRY(ct_vectors_run(ct_combine_of(1.0, gradient, factor, p, NULL), NULL));
     TRY(ct_project_anew(s->geometry, p, q));
-    TRY(ct_square(q, s->ray_sums, &curvature));
+    TRY(ct_vectors_run(ct_square_of(q, s->ray_sums), &curvature));
     if (square == 0.0 || curvature == 0.0) {
         ct_solver_exact(s, k, done);
         return MOTET_OK;
     }
     const double length = square / curvature;
-    TRY(ct_combine(length, p, 1.0, s->x, NULL, NULL));
-    TRY(ct_combine(-length, q, 1.0, r, s->ray_sums, &residual));
+    TRY(ct_vectors_run(ct_combine_of(length, p, 1.0, s->x, NULL), NULL));
+    TRY(ct_vectors_run(ct_combine_of(-length, q, 1.0, r, s->ray_sums), &residual));
     s->numbers.gradient = square;
     return ct_solver_tell(s, k, residual, done);
 }
+
+const ct_method ct_cgls = {.name = "ct.cgls",
+                           .voxels = 2,
+                           .rays = 2,
+                           .state_voxels = 1,
+                           .state_rays = 1,
+                           .begins = 1,
+                           .step = step};
 
 motet_status motet_ct_cgls(motet_ct_geometry *geometry, const motet_ct_solve_options *options,
                            const motet_array *sinogram, motet_array *volume,
                            motet_ct_solve_result *result)
 {
-    static const ct_method cgls = {.name = "ct.cgls",
-                                   .voxels = 2,
-                                   .rays = 2,
-                                   .state_voxels = 1,
-                                   .state_rays = 1,
-                                   .begins = 1,
-                                   .step = step};
     const thread_float_state former = thread_float_enter();
-    const motet_status st = ct_solve(geometry, &cgls, options, sinogram, volume, result);
+    const motet_status st = ct_solve(geometry, &ct_cgls, options, sinogram, volume, result);
     thread_float_leave(former);
     return st;
 }

@@ -21,8 +21,8 @@ static motet_status prepare(ct_solver *s)
     fill_ones(rays);
     TRY(ct_project_anew(s->geometry, ones, rows));
     TRY(ct_backproject_anew(s->geometry, rays, columns));
-    TRY(ct_invert(rows));
-    return ct_invert(columns);
+    TRY(ct_vectors_run(ct_invert_of(rows), NULL));
+    return ct_vectors_run(ct_invert_of(columns), NULL);
 }
 
 static motet_status step(int64_t k, int *done, void *user)
@@ -32,22 +32,29 @@ static motet_status step(int64_t k, int *done, void *user)
     motet_array *misfit = s->rays[0], *rows = s->rays[1];
     double residual;
     TRY(ct_project_anew(s->geometry, s->x, misfit));
-    TRY(ct_misfit(s->b, rows, misfit, s->ray_sums, &residual));
+    TRY(ct_vectors_run(ct_misfit_of(s->b, rows, misfit, s->ray_sums), &residual));
     TRY(ct_solver_tell(s, k, residual, done));
     if (*done) return MOTET_OK;
     TRY(ct_backproject_anew(s->geometry, misfit, correction));
-    return ct_correct(s->options.relaxation, correction, columns, s->options.least,
-                      s->options.greatest, s->x);
+    const motet_ct_solve_options *o = &s->options;
+    return ct_vectors_run(
+        ct_correct_of(o->relaxation, correction, columns, o->least, o->greatest, s->x), NULL);
 }
+
+const ct_method ct_sirt = {.name = "ct.sirt",
+                           .voxels = 2,
+                           .rays = 2,
+                           .rereads = 1,
+                           .bounded = 1,
+                           .prepare = prepare,
+                           .step = step};
 
 motet_status motet_ct_sirt(motet_ct_geometry *geometry, const motet_ct_solve_options *options,
                            const motet_array *sinogram, motet_array *volume,
                            motet_ct_solve_result *result)
 {
-    static const ct_method sirt = {
-        .name = "ct.sirt", .voxels = 2, .rays = 2, .bounded = 1, .prepare = prepare, .step = step};
     const thread_float_state former = thread_float_enter();
-    const motet_status st = ct_solve(geometry, &sirt, options, sinogram, volume, result);
+    const motet_status st = ct_solve(geometry, &ct_sirt, options, sinogram, volume, result);
     thread_float_leave(former);
     return st;
 }

@@ -82,16 +82,31 @@ static motet_status check_finite(const motet_array *a, const char *name, double 
 
 /* Its arrays. */
 
-static int64_t bytes_of(const ct_method *m, const motet_array *volume, const motet_array *sinogram)
+static int64_t times(int64_t count, const motet_array *a)
 {
-    const int direct = (volume->flags & MOTET_WRITE_DIRECT) != 0;
-    const int64_t voxels = m->voxels + !direct + 1 + m->state_voxels; /* with the snapshot's */
-    const int64_t rays = m->rays + m->state_rays;
-    int64_t all, more;
-    if (__builtin_mul_overflow(voxels, (int64_t)volume->bytes, &all) ||
-        __builtin_mul_overflow(rays, (int64_t)sinogram->bytes, &more) ||
-        __builtin_add_overflow(all, more, &all))
-        return INT64_MAX;
+    int64_t bytes;
+    return __builtin_mul_overflow(count, (int64_t)a->bytes, &bytes) ? INT64_MAX : bytes;
+}
+
+static int64_t sums_bytes(const motet_array *like)
+{
+    int64_t shape[3], bytes = sizeof(double);
+    const int axes = ct_sums_shape(like, shape);
+    for (int i = 0; i < axes; i++)
+        if (__builtin_mul_overflow(bytes, shape[i], &bytes)) return INT64_MAX;
+    return bytes;
+}
+
+int64_t ct_method_bytes(const ct_method *m, const motet_array *volume, const motet_array *sinogram,
+                        int keeps)
+{
+    const int copies = (volume->flags & MOTET_WRITE_DIRECT) == 0;
+    const int64_t part[] = {times(m->voxels + copies + (keeps ? 1 + m->state_voxels : 0), volume),
+                            times(m->rays + (keeps ? m->state_rays : 0), sinogram),
+                            sums_bytes(volume), sums_bytes(sinogram)};
+    int64_t all = 0;
+    for (int i = 0; i < 4; i++)
+        if (__builtin_add_overflow(all, part[i], &all)) return INT64_MAX;
     return all;
 }
 
@@ -113,12 +128,12 @@ static motet_status lend(const motet_array *from, motet_array **out)
 static motet_status make_arrays(ct_solver *s, const ct_method *m, const motet_array *sinogram)
 {
     motet_context *c = s->context;
-    const int64_t bytes = bytes_of(m, s->volume, sinogram);
+    const rt_loop loop = {.folder = s->options.checkpoint};
+    const int64_t bytes = ct_method_bytes(m, s->volume, sinogram, rt_loop_keeps(c, &loop));
     if (mem_left(c) < bytes)
         return fail(c, MOTET_OVER_BUDGET,
-                    "%s: its arrays and a copy of its state take %lld bytes on the host, %lld are "
-                    "left",
-                    m->name, (long long)bytes, (long long)mem_left(c));
+                    "%s: its arrays take %lld bytes on the host, %lld are left", m->name,
+                    (long long)bytes, (long long)mem_left(c));
     TRY(lend(sinogram, &s->b));
     if (s->volume->flags & MOTET_WRITE_DIRECT)
         TRY(lend(s->volume, &s->x));
@@ -133,7 +148,7 @@ static motet_status make_arrays(ct_solver *s, const ct_method *m, const motet_ar
 /* What may stay on devices from now on. */
 static void settle(ct_solver *s, const ct_method *m)
 {
-    rt_array_reside(s->b, RT_RESIDE_SHARDED);
+    if (m->rereads) rt_array_reside(s->b, RT_RESIDE_SHARDED);
     rt_array_reside(s->x, RT_RESIDE_SHARDED);
     for (int i = 0; i < m->voxels; i++) rt_array_reside(s->voxels[i], RT_RESIDE_SHARDED);
     for (int i = 0; i < m->rays; i++) rt_array_reside(s->rays[i], RT_RESIDE_SHARDED);
@@ -153,7 +168,7 @@ static void free_arrays(ct_solver *s)
 static motet_status start(ct_solver *s)
 {
     double square;
-    TRY(ct_square(s->b, s->ray_sums, &square));
+    TRY(ct_vectors_run(ct_square_of(s->b, s->ray_sums), &square));
     TRY(check_finite(s->b, "sinogram", square));
     s->norm = k_sqrt(square);
     const size_t bytes = s->x->bytes;
@@ -162,7 +177,7 @@ static motet_status start(ct_solver *s)
         return MOTET_OK;
     }
     if (bytes && s->x->data != s->volume->data) memcpy(s->x->data, s->volume->data, bytes);
-    TRY(ct_square(s->x, s->voxel_sums, &square));
+    TRY(ct_vectors_run(ct_square_of(s->x, s->voxel_sums), &square));
     return check_finite(s->x, "volume", square);
 }
 

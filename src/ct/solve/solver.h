@@ -44,11 +44,19 @@ typedef struct ct_method {
     int voxels, rays;                      /* arrays of its own, zeros when it begins */
     int state_voxels, state_rays;          /* the first so many of them are state, as x is */
     int begins;                            /* 1: its step 0 is no iteration yet */
+    int rereads;                           /* its steps read b, not the first alone */
     int bounded;                           /* it knows bounds and relaxation */
     motet_status (*prepare)(ct_solver *s); /* before the first step; NULL: nothing. What it writes
                                               outlives the loss of a device */
     motet_status (*step)(int64_t k, int *done, void *user);
 } ct_method;
+
+extern const ct_method ct_cgls, ct_sirt;
+
+/* Bytes of host memory that it takes beside the caller's arrays, which need sizes only; with
+ * `keeps`, snapshots of its state among them. INT64_MAX where they pass that. */
+int64_t ct_method_bytes(const ct_method *method, const motet_array *volume,
+                        const motet_array *sinogram, int keeps);
 
 motet_status ct_solve(motet_ct_geometry *geometry, const ct_method *method,
                       const motet_ct_solve_options *options, const motet_array *sinogram,

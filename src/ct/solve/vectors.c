@@ -74,64 +74,59 @@ rt_op ct_vectors_op(const ct_vectors *v)
         .user = v};
 }
 
-static motet_status run(const ct_vectors *v, double *square)
+motet_status ct_vectors_run(ct_vectors v, double *square)
 {
-    const motet_array *like = v->out ? v->out : v->x;
-    const rt_op op = ct_vectors_op(v);
+    const motet_array *like = v.out ? v.out : v.x;
+    const rt_op op = ct_vectors_op(&v);
     TRY(rt_run(like->context, &op));
     if (!square) return MOTET_OK;
-    TRY(motet_array_fetch((motet_array *)(uintptr_t)v->sums));
-    *square = k_add_blocks(0.0, v->sums->data, v->sums->elements);
+    TRY(motet_array_fetch((motet_array *)(uintptr_t)v.sums));
+    *square = k_add_blocks(0.0, v.sums->data, v.sums->elements);
     return MOTET_OK;
 }
 
-motet_status ct_combine(double a, const motet_array *x, double b, motet_array *out,
-                        motet_array *sums, double *square)
+ct_vectors ct_combine_of(double a, const motet_array *x, double b, const motet_array *out,
+                         const motet_array *sums)
 {
-    const ct_vectors v = {.name = "ct.combine",
-                          .kernel = &K_ct_combine,
-                          .x = x,
-                          .out = out,
-                          .sums = square ? sums : NULL,
-                          .a = a,
-                          .b = b};
-    return run(&v, square);
+    return (ct_vectors){.name = "ct.combine",
+                        .kernel = &K_ct_combine,
+                        .x = x,
+                        .out = out,
+                        .sums = sums,
+                        .a = a,
+                        .b = b};
 }
 
-motet_status ct_square(const motet_array *x, motet_array *sums, double *square)
+ct_vectors ct_square_of(const motet_array *x, const motet_array *sums)
 {
-    const ct_vectors v = {.name = "ct.square", .kernel = &K_ct_square, .x = x, .sums = sums};
-    return run(&v, square);
+    return (ct_vectors){.name = "ct.square", .kernel = &K_ct_square, .x = x, .sums = sums};
 }
 
-motet_status ct_misfit(const motet_array *x, const motet_array *weights, motet_array *out,
-                       motet_array *sums, double *square)
+ct_vectors ct_misfit_of(const motet_array *x, const motet_array *weights, const motet_array *out,
+                        const motet_array *sums)
 {
-    const ct_vectors v = {.name = "ct.misfit",
-                          .kernel = &K_ct_misfit,
-                          .x = x,
-                          .y = weights,
-                          .out = out,
-                          .sums = sums};
-    return run(&v, square);
+    return (ct_vectors){.name = "ct.misfit",
+                        .kernel = &K_ct_misfit,
+                        .x = x,
+                        .y = weights,
+                        .out = out,
+                        .sums = sums};
 }
 
-motet_status ct_correct(double a, const motet_array *x, const motet_array *weights, double least,
-                        double greatest, motet_array *out)
+ct_vectors ct_correct_of(double a, const motet_array *x, const motet_array *weights, double least,
+                         double greatest, const motet_array *out)
 {
-    const ct_vectors v = {.name = "ct.correct",
-                          .kernel = &K_ct_correct,
-                          .x = x,
-                          .y = weights,
-                          .out = out,
-                          .a = a,
-                          .least = least,
-                          .greatest = greatest};
-    return run(&v, NULL);
+    return (ct_vectors){.name = "ct.correct",
+                        .kernel = &K_ct_correct,
+                        .x = x,
+                        .y = weights,
+                        .out = out,
+                        .a = a,
+                        .least = least,
+                        .greatest = greatest};
 }
 
-motet_status ct_invert(motet_array *out)
+ct_vectors ct_invert_of(const motet_array *out)
 {
-    const ct_vectors v = {.name = "ct.invert", .kernel = &K_ct_invert, .out = out};
-    return run(&v, NULL);
+    return (ct_vectors){.name = "ct.invert", .kernel = &K_ct_invert, .out = out};
 }

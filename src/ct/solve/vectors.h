@@ -21,18 +21,19 @@ typedef struct ct_vectors {
 /* `vectors` is its user. */
 rt_op ct_vectors_op(const ct_vectors *vectors);
 
-/* out = a x + b out; *square = out . out where it is not NULL. In a fixed order, as all dots are.
- */
-motet_status ct_combine(double a, const motet_array *x, double b, motet_array *out,
-                        motet_array *sums, double *square);
-motet_status ct_square(const motet_array *x, motet_array *sums, double *square);
-/* out = weights (x - out); *square is that of x - out. */
-motet_status ct_misfit(const motet_array *x, const motet_array *weights, motet_array *out,
-                       motet_array *sums, double *square);
+/* out = a x + b out, and out . out where sums are not NULL. Dots are summed in a fixed order. */
+ct_vectors ct_combine_of(double a, const motet_array *x, double b, const motet_array *out,
+                         const motet_array *sums);
+ct_vectors ct_square_of(const motet_array *x, const motet_array *sums); /* x . x */
+/* out = weights (x - out); the dot is of x - out. */
+ct_vectors ct_misfit_of(const motet_array *x, const motet_array *weights, const motet_array *out,
+                        const motet_array *sums);
 /* out = out + a weights x, between least and greatest; NaN: no bound. */
-motet_status ct_correct(double a, const motet_array *x, const motet_array *weights, double least,
-                        double greatest, motet_array *out);
-/* out = 1 / out, 0 where it is not positive. */
-motet_status ct_invert(motet_array *out);
+ct_vectors ct_correct_of(double a, const motet_array *x, const motet_array *weights, double least,
+                         double greatest, const motet_array *out);
+ct_vectors ct_invert_of(const motet_array *out); /* out = 1 / out, 0 where it is not positive */
+
+/* Runs it; *square is the dot, NULL where it has none. */
+motet_status ct_vectors_run(ct_vectors vectors, double *square);
 
 #endif
