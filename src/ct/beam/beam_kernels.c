@@ -6,12 +6,12 @@
 #include "ct/beam/columns_project.k.h"
 #include "ct/beam/columns_project_fast.h"
 #include "ct/beam/columns_scale.k.h"
-#include "ct/beam/rays_backproject.k.h"
-#include "ct/beam/rays_project.k.h"
+#include "ct/beam/rays_backproject_fast.h"
+#include "ct/beam/rays_project_fast.h"
 
 K_DEFINE(ct_columns_lay)
 K_DEFINE_FAST(ct_columns_project, ct_columns_project_range)
 K_DEFINE(ct_columns_scale)
 K_DEFINE(ct_columns_backproject)
-K_DEFINE(ct_rays_project)
-K_DEFINE(ct_rays_backproject)
+K_DEFINE_FAST(ct_rays_project, ct_rays_project_range)
+K_DEFINE_FAST(ct_rays_backproject, ct_rays_backproject_range)

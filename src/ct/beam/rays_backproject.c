@@ -1,5 +1,5 @@
 /* Back-projection in any pose as an operation: voxels are owned, views are streamed. */
-#include "ct/beam/rays_backproject.k.h"
+#include "ct/beam/rays_backproject_fast.h"
 
 #include "ct/beam/beam.h"
 #include "ct/operations.h"
@@ -52,6 +52,7 @@ rt_op ct_rays_backproject_op(const motet_ct_geometry *g, const motet_array *sino
                         .streamed = 1,
                         .stream_axis = 0}},
         .batch = CT_RAYS_TILE_ITEMS,
+        .scratch = {.fast = sizeof(ct_rays_scratch)},
         .enqueue = enqueue,
         .user = g,
     };

@@ -1,0 +1,102 @@
+/* The fast range of ct_rays_backproject: tiles of voxels instead of voxels. The rays that may meet
+ * a tile walk through it in ascending (view, u, v) and leave their pieces in scratch; then each
+ * adds itself to its voxels before the next does, so that a voxel's sum grows in the very order of
+ * the item. */
+#ifndef MOTET_CT_RAYS_BACKPROJECT_FAST_H
+#define MOTET_CT_RAYS_BACKPROJECT_FAST_H
+
+#include "ct/beam/rays_backproject.k.h"
+#include "ct/beam/rays_walk_fast.h"
+
+enum {
+    CT_RAYS_TILE_VOXELS = CT_RAYS_TILE * CT_RAYS_TILE * CT_RAYS_TILE,
+    CT_RAYS_PIECES = 3 * (CT_RAYS_TILE + 1) + 1, /* a piece ends at a plane, or the ray does */
+    CT_RAYS_MOST_LANES = 8
+};
+
+typedef struct ct_rays_scratch {
+    float voxel[CT_RAYS_TILE_VOXELS];
+    float weight[CT_RAYS_PIECES * CT_RAYS_MOST_LANES]; /* < 0: none */
+    int64_t at[CT_RAYS_PIECES * CT_RAYS_MOST_LANES];
+} ct_rays_scratch;
+
+#ifdef CT_RAYS_LANES
+
+/* Rays (u, v + lane), lane < count, to the tile. */
+K_FN void ct_rays_add_to_tile(const ct_space *space, const ct_pose *pose, int64_t u, int64_t v,
+                              int64_t count, const ct_box *box, const float *rays,
+                              ct_rays_scratch *s)
+{
+    const int64_t stride[] = {1, CT_RAYS_TILE, CT_RAYS_TILE * CT_RAYS_TILE};
+    ct_walkers w;
+    ct_walkers_start(space, pose, u, v, count, box, stride, &w);
+    if (!w.any) return;
+    int pieces = 0;
+    ct_vm on;
+    do {
+        ct_vs weight;
+        ct_vl at;
+        ct_vm has;
+        on = ct_walkers_step(&w, &weight, &at, &has);
+        ct_vs_store(s->weight + pieces * CT_RAYS_LANES, ct_vs_select(has, weight, ct_vs_of(-1.0f)));
+        ct_vl_store(s->at + pieces * CT_RAYS_LANES, at);
+        pieces++;
+    } while (ct_vm_any(on));
+    for (int l = 0; l < count; l++)
+        for (int i = l; i < pieces * CT_RAYS_LANES; i += CT_RAYS_LANES)
+            if (s->weight[i] >= 0.0f)
+                s->voxel[s->at[i]] = k_fmaf(s->weight[i], rays[l], s->voxel[s->at[i]]);
+}
+
+K_FN void ct_rays_backproject_tile(const ct_rays_backproject_args *a, const ct_box *box,
+                                   ct_rays_scratch *s)
+{
+    float *out = ct_rays_voxel(a, box);
+    const int64_t nx = box->end[0] - box->first[0], ny = box->end[1] - box->first[1];
+    const int64_t nz = box->end[2] - box->first[2];
+    for (int64_t z = 0; z < nz; z++)
+        for (int64_t y = 0; y < ny; y++)
+            for (int64_t x = 0; x < nx; x++)
+                s->voxel[(z * CT_RAYS_TILE + y) * CT_RAYS_TILE + x] =
+                    a->begins ? 0.0f : out[z * a->slice_stride + y * a->line_stride + x];
+    for (int64_t k = 0; k < a->views; k++) {
+        const ct_shadow shadow = ct_shadow_of(&a->space, &a->pose[k]);
+        const ct_pixels pixels = ct_shadow_cast(&shadow, box);
+        for (int64_t u = pixels.first_u; u < pixels.end_u; u++)
+            for (int64_t v = pixels.first_v; v < pixels.end_v; v += CT_RAYS_LANES)
+                ct_rays_add_to_tile(&a->space, &a->pose[k], u, v,
+                                    k_min_i64(CT_RAYS_LANES, pixels.end_v - v), box,
+                                    a->sinogram + k * a->view_stride + u * a->column_stride + v, s);
+    }
+    for (int64_t z = 0; z < nz; z++)
+        for (int64_t y = 0; y < ny; y++)
+            for (int64_t x = 0; x < nx; x++) {
+                const float sum = s->voxel[(z * CT_RAYS_TILE + y) * CT_RAYS_TILE + x];
+                out[z * a->slice_stride + y * a->line_stride + x] = a->ends ? ct_outcome(sum) : sum;
+            }
+}
+
+K_FN void ct_rays_backproject_range(const ct_rays_backproject_args *a, int64_t begin, int64_t end,
+                                    void *scratch)
+{
+    while (begin < end) {
+        const int64_t next = (begin / CT_RAYS_TILE_ITEMS + 1) * CT_RAYS_TILE_ITEMS;
+        if (begin % CT_RAYS_TILE_ITEMS == 0 && next <= end) {
+            const ct_box box = ct_rays_tile(a, begin / CT_RAYS_TILE_ITEMS);
+            ct_rays_backproject_tile(a, &box, (ct_rays_scratch *)scratch);
+            begin = next;
+        } else {
+            ct_rays_backproject_item(a, begin++, scratch);
+        }
+    }
+}
+
+#else
+K_FN void ct_rays_backproject_range(const ct_rays_backproject_args *a, int64_t begin, int64_t end,
+                                    void *scratch)
+{
+    for (int64_t i = begin; i < end; i++) ct_rays_backproject_item(a, i, scratch);
+}
+#endif
+
+#endif
