@@ -195,14 +195,17 @@ const command commands[] = {
      "what an iterative method of one's own needs beside ct project",
      run_ct_backproject},
     {"ct check-geometry",
-     "whether the geometry of a scan makes sense",
-     NULL,
+     "tell and draw whether the geometry of a scan makes sense",
+     "Measures the arc, the axis, the isocentre and what falls beside the detector, and warns of "
+     "truncation, a short arc, mirrored columns, an offset detector and units that look mistaken "
+     "(degrees and radians, pixels and mm). Exit code 0 also with warnings. docs/geometry.md tells "
+     "the conventions and the files that can be read.",
      {{NULL, NULL, 0, NULL}},
-     NULL,
+     ct_check_geometry_flags,
      SHARED_TALK | SHARED_JSON | SHARED_OVERWRITE | SHARED_VIEWS,
      "motet ct check-geometry --sid 320 --sdd 512 --views 360 --detector 256x192 --pitch 1.25 "
-     "--size 128 --voxel 1",
-     "a circular cone beam scan of 128^3 voxels",
+     "--size 128 --voxel 1 --png scan.png",
+     "a circular cone beam scan of 128^3 voxels, and a drawing of it",
      run_ct_check_geometry},
     {"devices",
      "list the devices of this machine",

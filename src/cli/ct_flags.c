@@ -192,3 +192,11 @@ const flag ct_phantom_flags[] = {
     {"points", 0, FLAG_WHOLE, 0, 1, 64, "N", "a whole number from 1 to 64", "1",
      "along each side of a pixel or voxel, of which the mean is taken; 1: its middle"},
     END};
+
+const flag ct_check_geometry_flags[] = {
+    {"png", 0, FLAG_FILE, 0, 0, 0, "FILE", "a path ending in .png", NULL,
+     "drawing of the scan, along the axis and from the side: the volume grey, sources red, "
+     "detectors blue, the rays of the first view orange, the isocentre a cross"},
+    {"save", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", NULL,
+     "write the views as Motet's own JSON, one entry per view"},
+    END};

@@ -270,7 +270,8 @@ static void speak_of_truncation(check *c)
             "view: "
             "continue the rows (--pad), or take more columns or a smaller volume",
             100.0 * cut);
-    if (o->truncated_v > seen)
+    /* Where the source changes its height, other views see what one does not. */
+    if (o->truncated_v > seen && o->isocentre_spread < 0.1 * half_size(g, upright(o->axis)))
         say(c,
             "truncation: %.3g %% of the volume's height falls above or below the detector in the "
             "worst view: its ends are seen by some views only; take more rows or a lower volume",

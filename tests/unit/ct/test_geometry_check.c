@@ -352,6 +352,8 @@ static void a_helix_turns_about_its_middle(void **state)
     near(o.arc, 2 * pi);
     for (int i = 0; i < 3; i++) near(o.isocentre[i], 0);
     near(o.isocentre_spread, 8 * 2 * 35.0 / 36 / 2);
+    assert_true(o.truncated_v > 0.05);
+    assert_null(strstr(text, "height")); /* other turns see it */
 }
 
 static void one_view_and_two_opposite_ones_are_legal(void **state)
