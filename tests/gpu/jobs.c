@@ -1,6 +1,6 @@
-/* Whole jobs of computed tomography, one line each: name and digest of the result. Built twice, with
- * the kernels of the CPU (jobs_host.c) and with kernels that run on a GPU (jobs_device.cu); the
- * lines must be the same. `jobs large` takes real sizes.
+/* Whole jobs of computed tomography, one line each: name and digest of the result. Built twice,
+ * with the kernels of the CPU (jobs_host.c) and with kernels that run on a GPU (jobs_device.cu);
+ * the lines must be the same. `jobs large` takes real sizes.
  *
  * The runtime is the CPU's in both: it cuts the work and calls ranges of items. What is compared is
  * the arithmetic of every kernel where the real operations use it. */
@@ -47,8 +47,8 @@ static void tell(const char *geometry, const char *job, const motet_array *resul
     fflush(stdout);
 }
 
-static void run(const char *name, motet_ct_geometry *g, int64_t views, int64_t columns, int64_t rows,
-                int64_t nz, int64_t ny, int64_t nx, int orbit)
+static void run(const char *name, motet_ct_geometry *g, int64_t views, int64_t columns,
+                int64_t rows, int64_t nz, int64_t ny, int64_t nx, int orbit)
 {
     motet_array *x = array(nz, ny, nx, 1), *back = array(nz, ny, nx, 0);
     motet_array *y = array(views, columns, rows, 2), *forth = array(views, columns, rows, 0);
@@ -76,7 +76,8 @@ static void run(const char *name, motet_ct_geometry *g, int64_t views, int64_t c
     motet_array_free(forth);
 }
 
-static void run_path(const char *name, motet_ct_path path, motet_ct_beam beam, int64_t n, double tilt)
+static void run_path(const char *name, motet_ct_path path, motet_ct_beam beam, int64_t n,
+                     double tilt)
 {
     motet_ct_views g;
     motet_ct_views_init(&g);
@@ -113,7 +114,8 @@ static void run_slices(const char *name, int64_t n)
     const int64_t views = n + 7;
     double *angles = calloc((size_t)views, sizeof *angles);
     if (!angles) exit(2);
-    for (int64_t k = 0; k < views; k++) angles[k] = (double)k * 3.14159265358979323846 / (double)views;
+    for (int64_t k = 0; k < views; k++)
+        angles[k] = (double)k * 3.14159265358979323846 / (double)views;
     motet_ct_parallel p;
     motet_ct_parallel_init(&p);
     p.views = views;
