@@ -36,6 +36,26 @@ MOTET_API motet_status motet_ct_project_store(motet_ct_geometry *geometry, motet
 MOTET_API motet_status motet_ct_backproject_store(motet_ct_geometry *geometry,
                                                   motet_store *sinogram, motet_store *volume);
 
+/* As motet_ct_fdk. */
+MOTET_API motet_status motet_ct_fdk_store(motet_ct_geometry *geometry,
+                                          const motet_ct_fdk_options *options,
+                                          motet_store *sinogram, motet_store *volume);
+
+/* As motet_ct_cgls and motet_ct_sirt. `start` holds the volume to begin at, NULL: zeros; warm_start
+ * of the options says the same, or BAD_ARGUMENT. Where the arrays of the solver do not fit, they
+ * are files without names in the folder of the volume, and memory holds parts of them: up to six
+ * volumes and four sinograms there. Then a run goes on after a lost device as long as another one
+ * is left for what it was doing, and the checkpoint of a run that ended is that of some step
+ * before. */
+MOTET_API motet_status motet_ct_cgls_store(motet_ct_geometry *geometry,
+                                           const motet_ct_solve_options *options,
+                                           motet_store *start, motet_store *sinogram,
+                                           motet_store *volume, motet_ct_solve_result *result);
+MOTET_API motet_status motet_ct_sirt_store(motet_ct_geometry *geometry,
+                                           const motet_ct_solve_options *options,
+                                           motet_store *start, motet_store *sinogram,
+                                           motet_store *volume, motet_ct_solve_result *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -36,13 +36,27 @@ out:
     return st;
 }
 
-static motet_status fbp(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
+motet_status ct_fbp_by_way_of(motet_ct_geometry *g, const motet_ct_filter_options *options,
+                              const motet_array *sinogram, motet_array *filtered,
+                              motet_array *volume)
+{
+    motet_status st = MOTET_OK;
+    motet_array *scale = NULL;
+    ct_table means = {NULL, 0};
+    TRY_GOTO(scale_of(g, &scale));
+    TRY_GOTO(ct_filter_scaled(g, options, scale, sinogram, filtered));
+    TRY_GOTO(ct_table_create(g, ct_mean_of, &means));
+    TRY_GOTO(ct_backproject_by(g, &means, filtered, volume));
+out:
+    motet_array_free(means.views);
+    motet_array_free(scale);
+    return st;
+}
+
+static motet_status fbp(motet_ct_geometry *g, const motet_ct_filter_options *options,
                         const motet_array *sinogram, motet_array *volume)
 {
-    motet_ct_geometry *g = geometry;
-    motet_status st = MOTET_OK;
-    motet_array *scale = NULL, *filtered = NULL;
-    ct_table means = {NULL, 0};
+    motet_array *filtered = NULL;
     if (g->beam) {
         motet_ct_fdk_options fdk;
         motet_ct_fdk_options_init(&fdk);
@@ -51,16 +65,9 @@ static motet_status fbp(motet_ct_geometry *geometry, const motet_ct_filter_optio
     }
     TRY(ct_check_sinogram(g, sinogram, "sinogram"));
     TRY(ct_check_volume(g, volume, "volume"));
-    const int64_t shape[] = {g->views, g->grid.columns, g->rows};
-    TRY_GOTO(scale_of(g, &scale));
-    TRY_GOTO(motet_array_create(g->context, MOTET_F32, 3, shape, &filtered));
+    TRY(motet_array_create(g->context, MOTET_F32, 3, sinogram->shape, &filtered));
     filtered->flags |= MOTET_WRITE_DIRECT; /* nobody else sees it */
-    TRY_GOTO(ct_filter_scaled(g, options, scale, sinogram, filtered));
-    TRY_GOTO(ct_table_create(g, ct_mean_of, &means));
-    TRY_GOTO(ct_backproject_by(g, &means, filtered, volume));
-out:
-    motet_array_free(means.views);
-    motet_array_free(scale);
+    const motet_status st = ct_fbp_by_way_of(g, options, sinogram, filtered, volume);
     motet_array_free(filtered);
     return st;
 }

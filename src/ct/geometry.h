@@ -44,6 +44,11 @@ motet_status ct_table_create(const motet_ct_geometry *geometry, ct_entry_fn *ent
 motet_status ct_backproject_by(motet_ct_geometry *geometry, const ct_table *table,
                                const motet_array *sinogram, motet_array *volume);
 
+/* motet_ct_fbp of a geometry without views in space; `filtered` is like the sinogram. */
+motet_status ct_fbp_by_way_of(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
+                              const motet_array *sinogram, motet_array *filtered,
+                              motet_array *volume);
+
 /* The angle each view stands for, radians: half the distance to its neighbours modulo pi. Views of
  * one direction (within 1e-6) share what it stands for. Where a wedge is missing (a gap of more
  * than 30 degrees and of 8 median gaps), the views beside it stand for half a median gap on that

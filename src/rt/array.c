@@ -129,6 +129,7 @@ static void forget(motet_array *a)
 
 motet_status rt_array_reside(motet_array *a, rt_residence residence)
 {
+    if (a->disk) return MOTET_OK; /* it stays where it is */
     if (residence == RT_RESIDE_HOME) {
         const motet_status st = motet_array_fetch(a);
         forget(a);

@@ -37,7 +37,8 @@ struct motet_array {
 /* From now on what operations write of it stays on their devices until somebody needs it elsewhere,
  * and what they read is not sent again while it has not changed. The array's memory must not be
  * reached by way of another array, and no run may use it while another one writes it.
- * RT_RESIDE_HOME fetches it and gives all parts back. DEVICE_LOST as of motet_array_fetch. */
+ * RT_RESIDE_HOME fetches it and gives all parts back. What is on disk stays there. DEVICE_LOST as
+ * of motet_array_fetch. */
 motet_status rt_array_reside(motet_array *array, rt_residence residence);
 
 /* Sizes without memory; free with motet_array_free. As motet_array_create. */

@@ -137,22 +137,96 @@ motet_status rt_disk_write(const motet_array *a, const int64_t *first, const int
     return write_part(a->disk, first, count, values);
 }
 
+static size_t row_bytes(const motet_array *a)
+{
+    return a->shape[0] ? a->bytes / (size_t)a->shape[0] : 0;
+}
+
+int64_t rt_disk_rows(const motet_array *a)
+{
+    const size_t row = row_bytes(a);
+    const int64_t rows = row && row < ROOM ? (int64_t)(ROOM / row) : 1;
+    return rows < a->shape[0] ? rows : a->shape[0];
+}
+
+motet_status rt_disk_read_rows(const motet_array *a, int64_t first, int64_t count, void *out)
+{
+    int64_t from[MOTET_MAX_AXES] = {first}, part[MOTET_MAX_AXES];
+    memcpy(part, a->shape, sizeof part);
+    part[0] = count;
+    if (a->disk) return read_part(a->disk, from, part, out);
+    const size_t row = row_bytes(a);
+    if (row) memcpy(out, (char *)a->data + (size_t)first * row, (size_t)count * row);
+    return MOTET_OK;
+}
+
+motet_status rt_disk_write_rows(const motet_array *a, int64_t first, int64_t count,
+                                const void *rows)
+{
+    int64_t from[MOTET_MAX_AXES] = {first}, part[MOTET_MAX_AXES];
+    memcpy(part, a->shape, sizeof part);
+    part[0] = count;
+    if (a->disk) return write_part(a->disk, from, part, rows);
+    const size_t row = row_bytes(a);
+    if (row) memcpy((char *)a->data + (size_t)first * row, rows, (size_t)count * row);
+    return MOTET_OK;
+}
+
+/* Memory for rt_disk_rows of it. */
+static motet_status make_buffer(const motet_array *a, void **out)
+{
+    *out = mem_alloc_array(a->context, rt_disk_rows(a), row_bytes(a));
+    if (*out) return MOTET_OK;
+    return fail(a->context, MOTET_NO_MEMORY, "no memory to move rows of %zu bytes", row_bytes(a));
+}
+
+static int64_t rows_from(const motet_array *a, int64_t first)
+{
+    const int64_t left = a->shape[0] - first, most = rt_disk_rows(a);
+    return left < most ? left : most;
+}
+
 motet_status rt_disk_digest(const motet_array *a, digest_rows *state)
 {
-    const int64_t rows = a->shape[0];
-    const size_t row = rows ? a->bytes / (size_t)rows : 0;
-    if (!row) return MOTET_OK;
-    const int64_t most = row < ROOM ? (int64_t)(ROOM / row) : 1;
-    void *buffer = mem_alloc_array(a->context, most < rows ? most : rows, row);
-    if (!buffer)
-        return fail(a->context, MOTET_NO_MEMORY, "no memory to read rows of %zu bytes", row);
+    void *buffer;
     motet_status st = MOTET_OK;
-    int64_t first[MOTET_MAX_AXES] = {0}, count[MOTET_MAX_AXES];
-    memcpy(count, a->shape, sizeof count);
-    for (; first[0] < rows; first[0] += most) {
-        count[0] = rows - first[0] < most ? rows - first[0] : most;
-        TRY_GOTO(read_part(a->disk, first, count, buffer));
-        digest_rows_add(state, buffer, count[0], row, motet_type_bytes(a->type));
+    TRY(make_buffer(a, &buffer));
+    for (int64_t at = 0, count; at < a->shape[0]; at += count) {
+        count = rows_from(a, at);
+        TRY_GOTO(rt_disk_read_rows(a, at, count, buffer));
+        digest_rows_add(state, buffer, count, row_bytes(a), motet_type_bytes(a->type));
+    }
+out:
+    mem_free(a->context, buffer);
+    return st;
+}
+
+motet_status rt_disk_copy(const motet_array *from, motet_array *to)
+{
+    void *buffer;
+    motet_status st = MOTET_OK;
+    TRY(make_buffer(from, &buffer));
+    for (int64_t at = 0, count; at < from->shape[0]; at += count) {
+        count = rows_from(from, at);
+        TRY_GOTO(rt_disk_read_rows(from, at, count, buffer));
+        TRY_GOTO(rt_disk_write_rows(to, at, count, buffer));
+    }
+out:
+    mem_free(from->context, buffer);
+    return st;
+}
+
+motet_status rt_disk_fill(motet_array *a, const void *value)
+{
+    const size_t element = motet_type_bytes(a->type);
+    void *buffer;
+    motet_status st = MOTET_OK;
+    TRY(make_buffer(a, &buffer));
+    const size_t bytes = (size_t)rt_disk_rows(a) * row_bytes(a);
+    for (size_t i = 0; i < bytes; i += element) memcpy((char *)buffer + i, value, element);
+    for (int64_t at = 0, count; at < a->shape[0]; at += count) {
+        count = rows_from(a, at);
+        TRY_GOTO(rt_disk_write_rows(a, at, count, buffer));
     }
 out:
     mem_free(a->context, buffer);
@@ -192,6 +266,11 @@ static int map_axes(rt_disk *d, const motet_store_info *info, const int64_t *sha
     return at == info->axes;
 }
 
+static int64_t least(int64_t elements, size_t bytes, int64_t most)
+{
+    return elements < most / (int64_t)bytes ? elements * (int64_t)bytes : most;
+}
+
 static motet_status make(motet_context *c, motet_store *store, const char *name, motet_type type,
                          int axes, const int64_t *shape, int turned, motet_array **out)
 {
@@ -222,7 +301,9 @@ static motet_status make(motet_context *c, motet_store *store, const char *name,
     if (store->writing && store->info.type != type)
         TRY_GOTO(fail(c, MOTET_BAD_ARGUMENT, "%s: %s is written as %s, expected %s", store->path,
                       name, motet_type_text(store->info.type), motet_type_text(type)));
-    d->aside = ASIDE + (kind_bytes(store->kind) > motet_type_bytes(type) ? NARROWING : 0);
+    d->aside = least(a->elements, kind_bytes(store->kind), ASIDE);
+    if (kind_bytes(store->kind) > motet_type_bytes(type))
+        d->aside += least(a->elements, kind_bytes(store->kind), NARROWING);
     if (!d->turned || !a->elements) goto done;
     if (motet_type_bytes(type) != 4)
         TRY_GOTO(fail(c, MOTET_UNSUPPORTED,

@@ -45,6 +45,17 @@ motet_status rt_disk_read(const motet_array *array, const int64_t *first, const 
 motet_status rt_disk_write(const motet_array *array, const int64_t *first, const int64_t *count,
                            const void *values);
 
+/* Rows of axis 0 that are moved at a time by what follows, and by whoever walks such an array. */
+int64_t rt_disk_rows(const motet_array *array);
+/* Rows [first, first + count) of axis 0; also of arrays in memory. */
+motet_status rt_disk_read_rows(const motet_array *array, int64_t first, int64_t count, void *out);
+motet_status rt_disk_write_rows(const motet_array *array, int64_t first, int64_t count,
+                                const void *rows);
+/* All of `from`, of the same type and shape; either may be in memory. */
+motet_status rt_disk_copy(const motet_array *from, motet_array *to);
+/* Every element the same; `value` is of the array's type. */
+motet_status rt_disk_fill(motet_array *array, const void *value);
+
 /* Host bytes that the ports of an operation take aside for what they read and write on disk. */
 int64_t rt_disk_aside(const rt_op *op);
 /* 1 if an array of it is on disk. */

@@ -28,8 +28,16 @@ typedef struct work {
 size_t loop_place(const rt_loop *loop, int state)
 {
     size_t at = 0;
-    for (int i = 0; i < state; i++) at += (loop->state[i]->bytes + 63) / 64 * 64;
+    for (int i = 0; i < state; i++)
+        if (!loop->state[i]->disk) at += (loop->state[i]->bytes + 63) / 64 * 64;
     return at;
+}
+
+int loop_on_disk(const rt_loop *loop)
+{
+    for (int i = 0; i < loop->states; i++)
+        if (loop->state[i]->disk) return 1;
+    return 0;
 }
 
 /* Without devices that have memory of their own nothing is lost but the process. */
@@ -81,6 +89,7 @@ static int can_go_on(work *w, motet_status status)
 {
     int usable;
     if (status != MOTET_DEVICE_LOST && status != MOTET_DEVICE_HUNG) return 0;
+    if (loop_on_disk(w->loop)) return 0; /* nothing to put back */
     const int64_t losses = losses_of(w->context, &usable);
     if (losses == w->losses || !usable) return 0;
     w->losses = losses;
@@ -108,7 +117,7 @@ static motet_status take(work *w, int64_t step)
     const int64_t begin = clock_now(w->context);
     TRY(fetch_all(l));
     for (int i = 0; i < l->states; i++)
-        if (l->state[i]->bytes)
+        if (l->state[i]->bytes && !l->state[i]->disk)
             memcpy(w->last.state + loop_place(l, i), l->state[i]->data, l->state[i]->bytes);
     if (l->numbers_bytes) memcpy(w->last.numbers, l->numbers, l->numbers_bytes);
     w->last.step = step;
@@ -123,6 +132,7 @@ static void put_back(work *w)
 {
     const rt_loop *l = w->loop;
     for (int i = 0; i < l->states; i++) {
+        if (l->state[i]->disk) continue;
         if (l->state[i]->bytes)
             memcpy(l->state[i]->data, w->last.state + loop_place(l, i), l->state[i]->bytes);
         motet_array_changed(l->state[i]);
@@ -155,6 +165,13 @@ static void write_last(work *w)
 static motet_status keep_up(work *w, int64_t step)
 {
     if (!w->keeps) return MOTET_OK;
+    if (loop_on_disk(w->loop)) {
+        if (!w->loop->folder) return MOTET_OK;
+        if (clock_now(w->context) - w->written_at < least_pause(w, w->write_cost)) return MOTET_OK;
+        TRY(take(w, step));
+        write_last(w);
+        return MOTET_OK;
+    }
     if (clock_now(w->context) - w->taken_at < least_pause(w, w->cost)) return MOTET_OK;
     TRY(take(w, step));
     if (w->taken_at - w->written_at >= least_pause(w, w->write_cost)) write_last(w);
@@ -229,7 +246,7 @@ motet_status rt_loop_run(motet_context *c, const rt_loop *loop, rt_loop_result *
     } else if (begun) {
         motet_error error;
         motet_context_error(c, &error);
-        write_last(&w);
+        if (!loop_on_disk(loop)) write_last(&w); /* else what is on disk is between two steps */
         fail_where(c, fail(c, st, "%s", error.message), error.device, error.chunk);
     }
     mem_free(c, w.last.state);

@@ -8,7 +8,11 @@
  * more than a twentieth; none, where all devices work in host memory and there is no folder.
  *
  * With a folder, snapshots go to a file there by the same rule, and what was begun by another
- * process goes on from it, to the same bits. The file is there until the loop has succeeded. */
+ * process goes on from it, to the same bits. The file is there until the loop has succeeded.
+ *
+ * Where a state is on disk (rt/disk.h) no device has a part of it, and there are no snapshots of
+ * it: the loop ends with the loss that ends a step. Its checkpoints are copied from disk to disk
+ * after a step, by the same rule; none is written when a step fails. */
 #ifndef MOTET_RT_LOOP_H
 #define MOTET_RT_LOOP_H
 

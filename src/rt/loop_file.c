@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "kern/digest.h"
+#include "rt/disk.h"
 #include "rt/loop_inside.h"
 #include "store/file.h"
 
@@ -62,7 +63,52 @@ static digest of_head(const uint64_t head[HEAD])
 
 static int64_t place_of(const rt_loop *l, int state)
 {
-    return (int64_t)(HEAD * sizeof(uint64_t) + LOOP_NUMBERS + loop_place(l, state));
+    size_t at = HEAD * sizeof(uint64_t) + LOOP_NUMBERS;
+    for (int i = 0; i < state; i++) at += (l->state[i]->bytes + 63) / 64 * 64;
+    return (int64_t)at;
+}
+
+/* Rows of a state, as they move between the file and the snapshot, or the disk. Its digest is that
+ * of the digests of such pieces, so it is the same wherever the state is. */
+typedef enum direction { CHECK, TAKE, WRITE } direction;
+
+static motet_status move_rows(store_file *f, const motet_array *a, int64_t at, int64_t first,
+                              int64_t count, char *rows, direction way)
+{
+    const size_t row = a->bytes / (size_t)a->shape[0], bytes = (size_t)count * row;
+    if (way == WRITE) {
+        if (a->disk) TRY(rt_disk_read_rows(a, first, count, rows));
+        return file_write(f, at, bytes, rows);
+    }
+    TRY(file_read(f, at, bytes, rows));
+    return way == TAKE && a->disk ? rt_disk_write_rows(a, first, count, rows) : MOTET_OK;
+}
+
+static motet_status move_state(store_file *f, const rt_loop *l, int state, const loop_snapshot *s,
+                               direction way, digest *out)
+{
+    const motet_array *a = l->state[state];
+    const int64_t most = rt_disk_rows(a);
+    motet_status st = MOTET_OK;
+    digest pair[2] = {{0, 0}, {0, 0}};
+    *out = pair[0];
+    if (!a->bytes) return MOTET_OK;
+    const size_t row = a->bytes / (size_t)a->shape[0];
+    char *buffer = a->disk ? mem_alloc_array(f->context, most, row) : NULL;
+    if (a->disk && !buffer)
+        return fail(f->context, MOTET_NO_MEMORY, "%s: no memory to move its arrays", f->path);
+    for (int64_t first = 0; first < a->shape[0]; first += most) {
+        const int64_t left = a->shape[0] - first, count = left < most ? left : most;
+        char *rows = buffer ? buffer : s->state + loop_place(l, state) + (size_t)first * row;
+        TRY_GOTO(
+            move_rows(f, a, place_of(l, state) + first * (int64_t)row, first, count, rows, way));
+        pair[1] = digest_bytes(rows, (size_t)count * row);
+        pair[0] = digest_bytes(pair, sizeof pair);
+    }
+    *out = pair[0];
+out:
+    mem_free(f->context, buffer);
+    return st;
 }
 
 static motet_status path_of(motet_context *c, const rt_loop *l, char **out)
@@ -85,13 +131,14 @@ static motet_status read_states(store_file *f, const rt_loop *l, const uint64_t 
     TRY(file_read(f, HEAD * sizeof *head, LOOP_NUMBERS, s->numbers));
     if (!has_digest(&head[DIGESTS], digest_bytes(s->numbers, LOOP_NUMBERS)))
         return damaged(c, f->path, "its numbers are damaged");
+    digest d;
     for (int i = 0; i < l->states; i++) {
-        const size_t bytes = l->state[i]->bytes;
-        char *to = s->state + loop_place(l, i);
-        if (bytes) TRY(file_read(f, place_of(l, i), bytes, to));
-        if (!has_digest(&head[DIGESTS + 2 + 2 * i], digest_bytes(to, bytes)))
+        TRY(move_state(f, l, i, s, CHECK, &d));
+        if (!has_digest(&head[DIGESTS + 2 + 2 * i], d))
             return damaged(c, f->path, "its arrays are damaged");
     }
+    for (int i = 0; i < l->states; i++)
+        if (l->state[i]->disk) TRY(move_state(f, l, i, s, TAKE, &d));
     return MOTET_OK;
 }
 
@@ -146,15 +193,14 @@ static motet_status write_all(store_file *f, const rt_loop *l, const loop_snapsh
     set_head(l, head);
     head[STEP] = (uint64_t)s->step;
     set_digest(&head[DIGESTS], digest_bytes(s->numbers, LOOP_NUMBERS));
-    for (int i = 0; i < l->states; i++)
-        set_digest(&head[DIGESTS + 2 + 2 * i],
-                   digest_bytes(s->state + loop_place(l, i), l->state[i]->bytes));
+    for (int i = 0; i < l->states; i++) {
+        digest d;
+        TRY(move_state(f, l, i, s, WRITE, &d));
+        set_digest(&head[DIGESTS + 2 + 2 * i], d);
+    }
     set_digest(&head[HEAD - 2], of_head(head));
     TRY(file_write(f, 0, sizeof head, head));
     TRY(file_write(f, sizeof head, LOOP_NUMBERS, s->numbers));
-    for (int i = 0; i < l->states; i++)
-        if (l->state[i]->bytes)
-            TRY(file_write(f, place_of(l, i), l->state[i]->bytes, s->state + loop_place(l, i)));
     TRY(file_sync(f));
     return file_place(f);
 }

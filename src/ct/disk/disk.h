@@ -15,4 +15,10 @@ motet_status ct_disk_volume(motet_ct_geometry *geometry, motet_store *store, mot
 motet_status ct_disk_pair(motet_ct_geometry *geometry, motet_store *sinogram, motet_store *volume,
                           int to_volume, motet_array *out[2]);
 
+/* Bytes of memory that arrays may take when there is a choice: a half of what the context has left;
+ * without a bound, of what the machine has free. */
+int64_t ct_disk_room(motet_context *context);
+/* The folder that a file is in; to be released with mem_free. */
+motet_status ct_disk_folder(motet_context *context, const motet_store *store, char **out);
+
 #endif

@@ -1,9 +1,13 @@
 /* Stores of a geometry: their shapes, and the arrays that they hold. */
 #include <string.h>
 
+#include <motet/device.h>
+
 #include "base/fail.h"
+#include "base/mem.h"
 #include "ct/beam/beam.h"
 #include "ct/disk/disk.h"
+#include "store/file.h"
 #include "store/format.h"
 
 static void sinogram_shape(const motet_ct_geometry *g, int64_t shape[3])
@@ -101,4 +105,21 @@ motet_status ct_disk_pair(motet_ct_geometry *g, motet_store *sinogram, motet_sto
     else
         out[0] = one;
     return st;
+}
+
+int64_t ct_disk_room(motet_context *c)
+{
+    motet_device_info host;
+    if (mem_left(c) < INT64_MAX) return mem_left(c) / 2;
+    if (motet_context_device(c, 0, &host) != MOTET_OK || strcmp(host.name, "cpu") != 0)
+        return INT64_MAX;
+    return host.memory_free < INT64_MAX ? (int64_t)host.memory_free / 2 : INT64_MAX;
+}
+
+motet_status ct_disk_folder(motet_context *c, const motet_store *store, char **out)
+{
+    const size_t bytes = file_folder_bytes(store->path);
+    *out = bytes ? mem_format(c, "%.*s", (int)bytes, store->path) : mem_text(c, ".");
+    if (*out) return MOTET_OK;
+    return fail(c, MOTET_NO_MEMORY, "%s: no memory for the name of its folder", store->path);
 }

@@ -22,15 +22,16 @@ static motet_status filter_first(const fdk_job *job, int beyond, const motet_arr
     return st;
 }
 
-/* Filters first and keeps that, where the context's bound leaves room; else filters on the way, as
- * often as chunks need it. The bits are the same. */
+/* Filters first and keeps that, where the context's bound leaves room; else, and what comes from
+ * disk, filters on the way, as often as chunks need it. The bits are the same. */
 static motet_status run(const fdk_job *job, const motet_array *sinogram, motet_array *volume)
 {
     motet_context *c = job->geometry->context;
     motet_status st = MOTET_OK;
     const int64_t left = mem_left(c);
     const size_t arrays = job->tables.beyond ? 2 : 1;
-    if (left < INT64_MAX && sinogram->bytes > (size_t)left / 4 / arrays) {
+    if (sinogram->disk || volume->disk ||
+        (left < INT64_MAX && sinogram->bytes > (size_t)left / 4 / arrays)) {
         const rt_op op = ct_fdk_op(job, sinogram, volume);
         return rt_run(c, &op);
     }

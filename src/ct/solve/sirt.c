@@ -4,12 +4,14 @@
 #include "ct/operations.h"
 #include "ct/solve/solver.h"
 #include "ct/solve/vectors.h"
+#include "rt/disk.h"
 
-static void fill_ones(motet_array *a)
+static motet_status fill_ones(motet_array *a)
 {
-    float *value = a->data;
-    for (int64_t i = 0; i < a->elements; i++) value[i] = 1.0f;
+    const float one = 1.0f;
+    TRY(rt_disk_fill(a, &one));
     motet_array_changed(a);
+    return MOTET_OK;
 }
 
 /* The sums: of a volume, and of rays, that are 1 everywhere. */
@@ -17,8 +19,8 @@ static motet_status prepare(ct_solver *s)
 {
     motet_array *ones = s->voxels[0], *columns = s->voxels[1];
     motet_array *rays = s->rays[0], *rows = s->rays[1];
-    fill_ones(ones);
-    fill_ones(rays);
+    TRY(fill_ones(ones));
+    TRY(fill_ones(rays));
     TRY(ct_project_anew(s->geometry, ones, rows));
     TRY(ct_backproject_anew(s->geometry, rays, columns));
     TRY(ct_vectors_run(ct_invert_of(rows), NULL));

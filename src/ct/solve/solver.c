@@ -12,6 +12,7 @@
 #include "ct/solve/vectors.h"
 #include "kern/digest.h"
 #include "kern/exact.h"
+#include "rt/disk.h"
 
 static const double most_iterations = 1e12;
 
@@ -62,7 +63,8 @@ static motet_status check_options(motet_context *c, const ct_method *m,
 static motet_status check_apart(const motet_array *a, const motet_array *b)
 {
     const uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-    if (!a->bytes || !b->bytes || x + a->bytes <= y || y + b->bytes <= x) return MOTET_OK;
+    if (!a->bytes || !b->bytes || a->disk || b->disk || x + a->bytes <= y || y + b->bytes <= x)
+        return MOTET_OK;
     return fail(a->context, MOTET_BAD_ARGUMENT, "sinogram and volume share memory");
 }
 
@@ -70,6 +72,9 @@ static motet_status check_apart(const motet_array *a, const motet_array *b)
 static motet_status check_finite(const motet_array *a, const char *name, double square)
 {
     if (k_is_finite(square)) return MOTET_OK;
+    if (a->disk)
+        return fail(a->context, MOTET_BAD_DATA, "%s: a value is not finite, or they are too large",
+                    name);
     const float *value = a->data;
     char text[NUMBER_TEXT];
     int64_t i = 0;
@@ -110,8 +115,10 @@ int64_t ct_method_bytes(const ct_method *m, const motet_array *volume, const mot
     return all;
 }
 
-static motet_status make_like(const motet_array *like, motet_array **out)
+static motet_status make_like(const ct_solver *s, const motet_array *like, motet_array **out)
 {
+    if (s->scratch)
+        return rt_disk_scratch(s->context, s->scratch, MOTET_F32, like->axes, like->shape, out);
     TRY(motet_array_create(like->context, MOTET_F32, like->axes, like->shape, out));
     (*out)->flags |= MOTET_WRITE_DIRECT; /* nobody else sees it */
     return MOTET_OK;
@@ -129,18 +136,22 @@ static motet_status make_arrays(ct_solver *s, const ct_method *m, const motet_ar
 {
     motet_context *c = s->context;
     const rt_loop loop = {.folder = s->options.checkpoint};
-    const int64_t bytes = ct_method_bytes(m, s->volume, sinogram, rt_loop_keeps(c, &loop));
+    const int64_t bytes =
+        s->scratch ? 0 : ct_method_bytes(m, s->volume, sinogram, rt_loop_keeps(c, &loop));
     if (mem_left(c) < bytes)
         return fail(c, MOTET_OVER_BUDGET,
                     "%s: its arrays take %lld bytes on the host, %lld are left", m->name,
                     (long long)bytes, (long long)mem_left(c));
-    TRY(lend(sinogram, &s->b));
-    if (s->volume->flags & MOTET_WRITE_DIRECT)
+    if (sinogram->disk)
+        s->b = (motet_array *)(uintptr_t)sinogram;
+    else
+        TRY(lend(sinogram, &s->b));
+    if (s->volume->flags & MOTET_WRITE_DIRECT && !s->scratch)
         TRY(lend(s->volume, &s->x));
     else
-        TRY(make_like(s->volume, &s->x));
-    for (int i = 0; i < m->voxels; i++) TRY(make_like(s->volume, &s->voxels[i]));
-    for (int i = 0; i < m->rays; i++) TRY(make_like(sinogram, &s->rays[i]));
+        TRY(make_like(s, s->volume, &s->x));
+    for (int i = 0; i < m->voxels; i++) TRY(make_like(s, s->volume, &s->voxels[i]));
+    for (int i = 0; i < m->rays; i++) TRY(make_like(s, sinogram, &s->rays[i]));
     TRY(ct_sums_create(s->volume, &s->voxel_sums));
     return ct_sums_create(sinogram, &s->ray_sums);
 }
@@ -156,7 +167,7 @@ static void settle(ct_solver *s, const ct_method *m)
 
 static void free_arrays(ct_solver *s)
 {
-    motet_array_free(s->b);
+    if (s->b && !s->b->disk) motet_array_free(s->b);
     motet_array_free(s->x);
     for (int i = 0; i < CT_SOLVER_ARRAYS; i++) motet_array_free(s->voxels[i]);
     for (int i = 0; i < CT_SOLVER_ARRAYS; i++) motet_array_free(s->rays[i]);
@@ -165,13 +176,19 @@ static void free_arrays(ct_solver *s)
 }
 
 /* Where it begins. The caller's arrays are at home. */
-static motet_status start(ct_solver *s)
+static motet_status start(ct_solver *s, const motet_array *from)
 {
     double square;
     TRY(ct_vectors_run(ct_square_of(s->b, s->ray_sums), &square));
     TRY(check_finite(s->b, "sinogram", square));
     s->norm = k_sqrt(square);
     const size_t bytes = s->x->bytes;
+    if (s->scratch) {
+        if (!s->options.warm_start) return MOTET_OK; /* it is zeros */
+        TRY(rt_disk_copy(from, s->x));
+        TRY(ct_vectors_run(ct_square_of(s->x, s->voxel_sums), &square));
+        return check_finite(s->x, "the volume to start from", square);
+    }
     if (!s->options.warm_start) {
         if (bytes) memset(s->x->data, 0, bytes);
         return MOTET_OK;
@@ -275,10 +292,12 @@ static motet_status iterate(ct_solver *s, const ct_method *m, rt_loop_result *to
     return rt_loop_run(s->context, &loop, told);
 }
 
-static void deliver(const ct_solver *s, const ct_method *m, const rt_loop_result *told,
-                    motet_ct_solve_result *result)
+static motet_status deliver(const ct_solver *s, const ct_method *m, const rt_loop_result *told,
+                            motet_ct_solve_result *result)
 {
-    if (s->x->data != s->volume->data && s->x->bytes)
+    if (s->scratch)
+        TRY(rt_disk_copy(s->x, s->volume));
+    else if (s->x->data != s->volume->data && s->x->bytes)
         memcpy(s->volume->data, s->x->data, s->x->bytes);
     motet_array_changed(s->volume);
     const int64_t before = told->resumed - m->begins;
@@ -288,15 +307,22 @@ static void deliver(const ct_solver *s, const ct_method *m, const rt_loop_result
                                           .residual = s->last.residual,
                                           .relative = s->last.relative,
                                           .stop = s->stop};
+    return MOTET_OK;
 }
 
-motet_status ct_solve(motet_ct_geometry *g, const ct_method *method,
-                      const motet_ct_solve_options *options, const motet_array *sinogram,
-                      motet_array *volume, motet_ct_solve_result *result)
+static motet_status solve(motet_ct_geometry *g, const ct_method *method,
+                          const motet_ct_solve_options *options, const char *scratch,
+                          const motet_array *from, const motet_array *sinogram, motet_array *volume,
+                          motet_ct_solve_result *result)
 {
     motet_status st = MOTET_OK;
     motet_context *c = g->context;
-    ct_solver s = {.name = method->name, .geometry = g, .context = c, .volume = volume, .told = -1};
+    ct_solver s = {.name = method->name,
+                   .geometry = g,
+                   .context = c,
+                   .scratch = scratch,
+                   .volume = volume,
+                   .told = -1};
     rt_loop_result told;
     if (options)
         s.options = *options;
@@ -307,13 +333,28 @@ motet_status ct_solve(motet_ct_geometry *g, const ct_method *method,
     TRY(ct_check_volume(g, volume, "volume"));
     TRY(check_apart(sinogram, volume));
     TRY(motet_array_fetch((motet_array *)(uintptr_t)sinogram));
-    if (s.options.warm_start) TRY(motet_array_fetch(volume));
+    if (s.options.warm_start && !scratch) TRY(motet_array_fetch(volume));
     s.phase = log_phase_begin(c, method->name, s.options.iterations);
     TRY_GOTO(make_arrays(&s, method, sinogram));
-    TRY_GOTO(start(&s));
+    TRY_GOTO(start(&s, from));
     TRY_GOTO(iterate(&s, method, &told));
-    deliver(&s, method, &told, result);
+    TRY_GOTO(deliver(&s, method, &told, result));
 out:
     free_arrays(&s);
     return st;
+}
+
+motet_status ct_solve(motet_ct_geometry *g, const ct_method *method,
+                      const motet_ct_solve_options *options, const motet_array *sinogram,
+                      motet_array *volume, motet_ct_solve_result *result)
+{
+    return solve(g, method, options, NULL, NULL, sinogram, volume, result);
+}
+
+motet_status ct_solve_on_disk(motet_ct_geometry *g, const ct_method *method,
+                              const motet_ct_solve_options *options, const char *scratch,
+                              const motet_array *start_at, const motet_array *sinogram,
+                              motet_array *volume, motet_ct_solve_result *result)
+{
+    return solve(g, method, options, scratch, start_at, sinogram, volume, result);
 }

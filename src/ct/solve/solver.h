@@ -24,7 +24,8 @@ typedef struct ct_solver {
     motet_ct_geometry *geometry;
     motet_context *context;
     motet_ct_solve_options options;
-    motet_array *b;      /* the sinogram's memory, to be read only */
+    const char *scratch; /* folder of arrays on disk; NULL: all are in memory */
+    motet_array *b;      /* the sinogram's memory, to be read only; itself, where it is on disk */
     motet_array *volume; /* the caller's */
     motet_array *x;      /* its memory where it is direct, else memory of the solver's own */
     motet_array *voxels[CT_SOLVER_ARRAYS], *rays[CT_SOLVER_ARRAYS]; /* the method's */
@@ -61,6 +62,12 @@ int64_t ct_method_bytes(const ct_method *method, const motet_array *volume,
 motet_status ct_solve(motet_ct_geometry *geometry, const ct_method *method,
                       const motet_ct_solve_options *options, const motet_array *sinogram,
                       motet_array *volume, motet_ct_solve_result *result);
+/* The same with all its large arrays in files in the folder `scratch`, sinogram and volume on disk;
+ * `start` is the volume of a warm start, and may be NULL without one. */
+motet_status ct_solve_on_disk(motet_ct_geometry *geometry, const ct_method *method,
+                              const motet_ct_solve_options *options, const char *scratch,
+                              const motet_array *start, const motet_array *sinogram,
+                              motet_array *volume, motet_ct_solve_result *result);
 
 /* Tells of iteration k, whose residual has this square. *done: a rule says stop. BAD_DATA: it is
  * not finite; what the caller's function answers; CANCELLED. */

@@ -1,6 +1,7 @@
 /* The pair from and to stores: the bits are those of arrays in memory, whatever the format, the
  * order of its axes and the budget; what does not fit or is the same file is refused, and a file
  * that ends early ends the run. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,6 +40,33 @@ static motet_ct_geometry *parallel(motet_context *c)
     return g;
 }
 
+/* A cone beam; `tilt` makes it one that takes rays of any pose. */
+static motet_ct_geometry *cone(motet_context *c, double tilt)
+{
+    motet_ct_view view[VIEWS];
+    motet_ct_views v;
+    motet_ct_views_init(&v);
+    for (int k = 0; k < VIEWS; k++) {
+        const double a = 0.1 + 0.52 * k, cosine = cos(a), sine = sin(a);
+        view[k] = (motet_ct_view){{-60 * sine, 60 * cosine, 0.0},
+                                  {40 * sine, -40 * cosine, 0.0},
+                                  {cosine, sine, 0.0},
+                                  {-sine * sin(tilt), cosine * sin(tilt), cos(tilt)}};
+    }
+    v.views = VIEWS;
+    v.columns = COLUMNS;
+    v.rows = ROWS;
+    v.view = view;
+    v.pitch_u = 1.9;
+    v.pitch_v = 1.7;
+    v.nx = 18;
+    v.ny = 17;
+    v.nz = ROWS;
+    motet_ct_geometry *g;
+    assert_ok(c, motet_ct_geometry_create(c, &v, &g));
+    return g;
+}
+
 static motet_array *noise(motet_context *c, const int64_t shape[3], uint64_t seed)
 {
     motet_array *a;
@@ -49,11 +77,13 @@ static motet_array *noise(motet_context *c, const int64_t shape[3], uint64_t see
     return a;
 }
 
-static void setup(fixture *f, uint64_t host_memory, const char *devices)
+enum { PARALLEL, CONE, TILTED, BEAMS };
+
+static void setup_beam(fixture *f, int beam, const char *devices)
 {
     static const int64_t shape[3] = {ROWS, 17, 18};
     f->c = test_context();
-    f->g = parallel(f->c);
+    f->g = beam == PARALLEL ? parallel(f->c) : cone(f->c, beam == TILTED ? 0.1 : 0.0);
     memcpy(f->volume_shape, shape, sizeof shape);
     f->volume = noise(f->c, shape, 1);
     f->sinogram = noise(f->c, sinogram_shape, 2);
@@ -63,9 +93,10 @@ static void setup(fixture *f, uint64_t host_memory, const char *devices)
     assert_ok(f->c, motet_ct_backproject(f->g, f->sinogram, f->back));
     assert_ok(f->c, motet_array_digest(f->forth, f->forth_digest));
     assert_ok(f->c, motet_array_digest(f->back, f->back_digest));
-    f->c->options.host_memory = host_memory;
     if (devices) assert_ok(f->c, sim_use(f->c, NULL, devices));
 }
+
+static void setup(fixture *f, const char *devices) { setup_beam(f, PARALLEL, devices); }
 
 static void teardown(fixture *f)
 {
@@ -182,7 +213,7 @@ static void every_format_has_the_bits_of_memory(void **state)
     (void)state;
     for (int i = 0; i < FORMATS; i++) {
         fixture f;
-        setup(&f, 0, NULL);
+        setup(&f, NULL);
         const files n = names(endings[i]);
         const int turned = is_turned(endings[i]);
         write_file(f.c, f.volume, n.volume, 0);
@@ -197,38 +228,59 @@ static void no_budget_changes_a_bit(void **state)
 {
     (void)state;
     static const char *const sets[] = {NULL, "sim:0", "cpu,sim:1", "sim:0,sim:1"};
-    for (int set = 0; set < 4; set++) {
-        fixture f;
-        setup(&f, 0, sets[set]);
-        motet_memory memory;
-        motet_context_trim(f.c);
-        motet_context_memory(f.c, &memory);
-        int refused = 0;
-        for (uint64_t more = 6000000; more > 1000; more = more * 9 / 10) {
-            f.c->options.host_memory = memory.now + more;
-            for (int i = set ? 1 : 0; i < (set ? 2 : FORMATS); i++) {
-                const files n = names(endings[i]);
-                if (more == 6000000) {
-                    write_file(f.c, f.volume, n.volume, 0);
-                    write_file(f.c, f.sinogram, n.sinogram, is_turned(endings[i]));
-                }
-                const motet_status st = forth_to_file(&f, &n);
-                if (st == MOTET_OVER_BUDGET || st == MOTET_NO_MEMORY) {
-                    refused = 1;
-                    continue;
-                }
-                assert_ok(f.c, st);
-                f.c->options.host_memory = 0;
-                char found[33];
-                digest_file(f.c, n.forth, sinogram_shape, is_turned(endings[i]), found);
-                assert_string_equal(found, f.forth_digest);
+    for (int beam = 0; beam < BEAMS; beam++)
+        for (int set = 0; set < 4; set++) {
+            fixture f;
+            setup_beam(&f, beam, sets[set]);
+            motet_memory memory;
+            motet_context_trim(f.c);
+            motet_context_memory(f.c, &memory);
+            int refused = 0;
+            for (uint64_t more = 6000000; more > 1000; more = more * 6 / 10) {
                 f.c->options.host_memory = memory.now + more;
+                for (int i = set ? 1 : 0; i < (set ? 2 : FORMATS); i++) {
+                    const files n = names(endings[i]);
+                    if (more == 6000000) {
+                        write_file(f.c, f.volume, n.volume, 0);
+                        write_file(f.c, f.sinogram, n.sinogram, is_turned(endings[i]));
+                    }
+                    const motet_status st = forth_to_file(&f, &n);
+                    if (st == MOTET_OVER_BUDGET || st == MOTET_NO_MEMORY) {
+                        refused = 1;
+                        continue;
+                    }
+                    assert_ok(f.c, st);
+                    f.c->options.host_memory = 0;
+                    char found[33];
+                    digest_file(f.c, n.forth, sinogram_shape, is_turned(endings[i]), found);
+                    assert_string_equal(found, f.forth_digest);
+                    f.c->options.host_memory = memory.now + more;
+                }
             }
+            assert_true(refused);
+            f.c->options.host_memory = 0;
+            teardown(&f);
         }
-        assert_true(refused);
-        f.c->options.host_memory = 0;
-        teardown(&f);
-    }
+}
+
+/* The volume or the sinogram arrives in blocks; the result leaves in few pieces. */
+static void beams_stream_from_files(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {NULL, "sim:0", "cpu,sim:1", "sim:0,sim:1,sim:2"};
+    for (int beam = CONE; beam < BEAMS; beam++)
+        for (int set = 0; set < 4; set++)
+            for (int64_t chunk = 0; chunk < 8; chunk += 1 + chunk) {
+                fixture f;
+                setup_beam(&f, beam, sets[set]);
+                f.c->options.chunk = chunk;
+                const files n = names(endings[set % 2]);
+                write_file(f.c, f.volume, n.volume, 0);
+                write_file(f.c, f.sinogram, n.sinogram, set % 2);
+                assert_files(&f, &n, set % 2);
+                if (sets[set]) assert_clean(f.c);
+                teardown(&f);
+            }
 }
 
 static void chunks_of_any_size_give_the_same_bits(void **state)
@@ -236,9 +288,9 @@ static void chunks_of_any_size_give_the_same_bits(void **state)
     (void)state;
     static const char *const sets[] = {NULL, "sim:0", "cpu,sim:1", "sim:0,sim:1,sim:2"};
     for (int set = 0; set < 4; set++)
-        for (int64_t chunk = 1; chunk <= ROWS; chunk += 2) {
+        for (int64_t chunk = 1; chunk <= ROWS; chunk += 4) {
             fixture f;
-            setup(&f, 0, sets[set]);
+            setup(&f, sets[set]);
             f.c->options.chunk = chunk;
             for (int i = 0; i < 2; i++) {
                 const files n = names(endings[i]);
@@ -256,7 +308,7 @@ static void a_file_may_hold_any_type(void **state)
 {
     (void)state;
     fixture f;
-    setup(&f, 0, NULL);
+    setup(&f, NULL);
     const files n = names(".npy");
     motet_store_info info = {.type = MOTET_F64, .axes = 3};
     memcpy(info.shape, f.volume_shape, sizeof f.volume_shape);
@@ -280,7 +332,7 @@ static void files_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     fixture f;
-    setup(&f, 0, NULL);
+    setup(&f, NULL);
     const files n = names(".tif");
     write_file(f.c, f.volume, n.volume, 0);
     write_file(f.c, f.sinogram, n.sinogram, 0); /* as if it were (view, u, v) */
@@ -312,7 +364,7 @@ static void a_file_that_ends_early_ends_the_run(void **state)
 {
     (void)state;
     fixture f;
-    setup(&f, 0, NULL);
+    setup(&f, NULL);
     const files n = names(".npy");
     write_file(f.c, f.volume, n.volume, 0);
     unlink(n.forth);
@@ -343,7 +395,7 @@ static void it_can_be_cancelled_anywhere(void **state)
     for (int64_t k = 1, over = 0; !over; k++) {
         fixture f;
         int64_t calls = k, now = 0;
-        setup(&f, 0, NULL);
+        setup(&f, NULL);
         const files n = names(".npy");
         write_file(f.c, f.volume, n.volume, 0);
         unlink(n.forth);
@@ -364,6 +416,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_has_the_bits_of_memory),
         cmocka_unit_test(no_budget_changes_a_bit),
+        cmocka_unit_test(beams_stream_from_files),
         cmocka_unit_test(chunks_of_any_size_give_the_same_bits),
         cmocka_unit_test(a_file_may_hold_any_type),
         cmocka_unit_test(files_that_do_not_fit_are_refused),
