@@ -29,6 +29,7 @@ typedef struct motet_plan_options {
     const motet_ct_filter_options *filter; /* of filter and recon; NULL: the defaults */
     int scan;       /* 1: a reconstruction reads and normalises a scan, as motet_ct_recon does */
     int checkpoint; /* 1: a solver has a folder for one */
+    int direct;     /* 1: outputs are MOTET_WRITE_DIRECT */
     int64_t views; /* in place of the geometry's, which then stand for so many; 0: the geometry's */
 } motet_plan_options;
 
@@ -40,6 +41,7 @@ MOTET_API void motet_plan_options_init(motet_plan_options *options);
     X(BACKPROJECT, 1, "backproject")                                                               \
     X(FILTER, 2, "filter")                                                                         \
     X(RECON, 3, "recon") /* a slab of it: perhaps a scan, filter, then back-projection */          \
+    X(FDK, 4, "fdk")     /* filter, then back-projection; of views in space */                     \
     X(CGLS, 5, "cgls")   /* the operations of one iteration */                                     \
     X(SIRT, 6, "sirt")
 

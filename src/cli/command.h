@@ -122,6 +122,10 @@ int run_ct_recon(const struct args *args);
 int run_ct_phantom(const struct args *args);
 int run_ct_project(const struct args *args);
 int run_ct_backproject(const struct args *args);
+int run_ct_fdk(const struct args *args);
+int run_ct_fbp(const struct args *args);
+int run_ct_cgls(const struct args *args);
+int run_ct_sirt(const struct args *args);
 int run_ct_check_geometry(const struct args *args);
 
 #endif

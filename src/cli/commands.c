@@ -194,6 +194,50 @@ const command commands[] = {
      "--size 128",
      "what an iterative method of one's own needs beside ct project",
      run_ct_backproject},
+    {"ct fdk",
+     "reconstruct a cone beam by filtered back-projection (Feldkamp)",
+     "Cosine and redundancy weights, ramp filter, back-projection by distance; attenuation per mm. "
+     "Any arc and detector place; the same bits for any device, threads or chunk.",
+     {{"SCAN", SCAN_FILE, 0, NULL}},
+     ct_fdk_flags,
+     ALL | SHARED_VIEWS | SHARED_SCAN,
+     "motet ct fdk views.npy -o head.mha --line-integrals --sid 160 --sdd 256 --pitch 1.25 --size "
+     "64 "
+     "--png head.png",
+     "a volume, and a picture of its middle slice",
+     run_ct_fdk},
+    {"ct fbp",
+     "reconstruct a fan beam, or parallel views in space, by filtered back-projection",
+     "As motet ct fdk, for one row of a fan beam or for --beam parallel. motet ct recon takes "
+     "parallel scans slab by slab and finds their axis.",
+     {{"SCAN", SCAN_FILE, 0, NULL}},
+     ct_fdk_flags,
+     ALL | SHARED_VIEWS | SHARED_SCAN,
+     "motet ct fbp fan.npy -o slice.mha --line-integrals --sid 160 --sdd 256 --pitch 1.25",
+     "one slice",
+     run_ct_fbp},
+    {"ct cgls",
+     "reconstruct by conjugate gradients: the least |b - A x|",
+     "Each iteration projects and back-projects once, with an exact pair; dots are in float64 in a "
+     "fixed order, so that the same iterations give the same bits on any devices.",
+     {{"SCAN", SCAN_FILE, 0, NULL}},
+     ct_cgls_flags,
+     ALL | SHARED_VIEWS | SHARED_SCAN,
+     "motet ct cgls views.npy -o head.mha --line-integrals --sid 160 --sdd 256 --pitch 1.25 --size "
+     "64 --iterations 30",
+     "30 iterations; with --progress, the residual of each",
+     run_ct_cgls},
+    {"ct sirt",
+     "reconstruct by simultaneous iterations, with bounds",
+     "Every ray and voxel is weighted by its own sum. Slower than ct cgls, but keeps voxels "
+     "between bounds and is gentle with noise.",
+     {{"SCAN", SCAN_FILE, 0, NULL}},
+     ct_sirt_flags,
+     ALL | SHARED_VIEWS | SHARED_SCAN,
+     "motet ct sirt views.npy -o head.mha --line-integrals --sid 160 --sdd 256 --pitch 1.25 --size "
+     "64 --iterations 200 --nonnegative",
+     "200 iterations, no voxel below 0",
+     run_ct_sirt},
     {"ct check-geometry",
      "tell and draw whether the geometry of a scan makes sense",
      "Measures the arc, the axis, the isocentre and what falls beside the detector, and warns of "

@@ -20,6 +20,30 @@
             "values that become 0 and the highest integer; auto: minimum and maximum"              \
     }
 
+#define FILTER                                                                                     \
+    {"window",                                                                                     \
+     0,                                                                                            \
+     FLAG_CHOICE,                                                                                  \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     "ram-lak|shepp-logan|cosine|hamming|hann",                                                    \
+     "ram-lak, shepp-logan, cosine, hamming or hann",                                              \
+     "ram-lak",                                                                                    \
+     "window on the ramp filter, sharp to smooth"},                                                \
+        {"cutoff",  0,                                                                             \
+         FLAG_REAL, NOT_ZERO,                                                                      \
+         0,         1,                                                                             \
+         "F",       "a fraction above 0, at most 1",                                               \
+         "1",       "part of the Nyquist frequency that passes"},                                  \
+    {                                                                                              \
+        "pad", 0, FLAG_WHOLE, 0, 0, 1000000, "N", "a whole number of columns from 0 to 1000000",   \
+            "0",                                                                                   \
+            "columns by which each end is continued with its edge value, for objects wider than "  \
+            "the "                                                                                 \
+            "detector"                                                                             \
+    }
+
 const flag ct_info_flags[] = {ENTRY, END};
 
 const flag ct_convert_flags[] = {
@@ -83,14 +107,7 @@ const flag ct_recon_flags[] = {
     {"darks", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", "the scan's", "frames without beam"},
     {"line-integrals", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL,
      "the data are line integrals already: no flats, darks or logarithm"},
-    {"window", 0, FLAG_CHOICE, 0, 0, 0, "ram-lak|shepp-logan|cosine|hamming|hann",
-     "ram-lak, shepp-logan, cosine, hamming or hann", "ram-lak",
-     "window on the ramp filter, sharp to smooth"},
-    {"cutoff", 0, FLAG_REAL, NOT_ZERO, 0, 1, "F", "a fraction above 0, at most 1", "1",
-     "part of the Nyquist frequency that passes"},
-    {"pad", 0, FLAG_WHOLE, 0, 0, 1000000, "N", "a whole number of columns from 0 to 1000000", "0",
-     "columns by which each end is continued with its edge value, for objects wider than the "
-     "detector"},
+    FILTER,
     {"mask", 0, FLAG_REAL, MAY_BE_BARE | NOT_ZERO, 0, 10, "R", "a radius above 0, at most 10", "1",
      "voxels outside a circle become 0; R is its radius over half the slice's width"},
     {"size", 0, FLAG_SIZE, 0, 1, 1e6, "NX[xNY]", "a number of voxels NX or NXxNY from 1 to 1000000",
@@ -199,4 +216,58 @@ const flag ct_check_geometry_flags[] = {
      "detectors blue, the rays of the first view orange, the isocentre a cross"},
     {"save", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", NULL,
      "write the views as Motet's own JSON, one entry per view"},
+    END};
+
+#define ITERATIONS(most)                                                                           \
+    {"iterations",         0, FLAG_WHOLE, 0, 0, 1e12, "N", "a whole number of at least 0", most,   \
+     "iterations, at most"},                                                                       \
+        {"tolerance", 0,                                                                           \
+         FLAG_REAL,   0,                                                                           \
+         0,           1e9,                                                                         \
+         "F",         "a number of at least 0",                                                    \
+         "0",         "done when the residual is at most this part of the data's norm; 0: never"}, \
+        {"stall",                                                                                  \
+         0,                                                                                        \
+         FLAG_REAL,                                                                                \
+         0,                                                                                        \
+         0,                                                                                        \
+         0.999999,                                                                                 \
+         "F",                                                                                      \
+         "a number of at least 0, below 1",                                                        \
+         "0",                                                                                      \
+         "done when an iteration lessens the residual by less than this part of it; 0: never"},    \
+    {                                                                                              \
+        "initial", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file with a volume", "zeros",                 \
+            "the volume that it begins at"                                                         \
+    }
+#define CHECKPOINT                                                                                 \
+    {                                                                                              \
+        "resume", 0, FLAG_FILE, 0, 0, 0, "FOLDER", "a folder", NULL,                               \
+            "keep a copy of the iterates in a folder; the same command, or one with more "         \
+            "iterations, goes on from it; removed when all is done"                                \
+    }
+
+const flag ct_cgls_flags[] = {VOLUME, PICTURE("slice"), ITERATIONS("30"), CHECKPOINT, END};
+
+const flag ct_sirt_flags[] = {
+    VOLUME,
+    PICTURE("slice"),
+    ITERATIONS("30"),
+    {"relaxation", 0, FLAG_REAL, NOT_ZERO, 0, 1.999999, "F", "a number above 0, below 2", "1",
+     "part of each correction that is applied"},
+    {"nonnegative", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL, "the same as --least 0"},
+    {"least", 0, FLAG_REAL, 0, -1e30, 1e30, "X", "a number", NULL, "no voxel is below"},
+    {"greatest", 0, FLAG_REAL, 0, -1e30, 1e30, "X", "a number", NULL, "no voxel is above"},
+    CHECKPOINT,
+    END};
+
+const flag ct_fdk_flags[] = {
+    VOLUME,
+    PICTURE("slice"),
+    FILTER,
+    {"weights-scheme", 0, FLAG_CHOICE, 0, 0, 0, "auto|full|short|offset",
+     "auto, full, short or offset", "auto",
+     "how rays that were measured twice share: full: alike; short: an arc of less than a turn; "
+     "offset: a detector off the axis; auto: by arc and place of the detector"},
+    KEEP,
     END};

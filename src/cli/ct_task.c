@@ -15,7 +15,7 @@ static int name_files(run *r)
     run_input(r, a->positional[0]);
     run_input(r, args_text(a, "flats"));
     run_input(r, args_text(a, "darks"));
-    run_input(r, args_text(a, "start-volume"));
+    run_input(r, args_text(a, "initial"));
     run_output(r, args_text(a, "output"));
     run_output(r, args_text(a, "png"));
     return EXIT_OK;
@@ -58,13 +58,13 @@ static void tell_memory(ct_task *t)
     run *r = t->r;
     const uint64_t volume = volume_bytes(t), sinogram = sinogram_bytes(t);
     const uint64_t work = (uint64_t)json_integer_value(json_object_get(t->plan, "host_bytes"));
-    const uint64_t all = volume + sinogram + work;
+    const uint64_t all = t->opened + volume + sinogram + work;
     json_t *devices = json_object_get(t->plan, "devices"), *d;
     json_object_set_new(r->result, "memory",
-                        json_pack("{s:I, s:I, s:I, s:I, s:O}", "host_bytes", (json_int_t)all,
-                                  "volume_bytes", (json_int_t)volume, "sinogram_bytes",
-                                  (json_int_t)sinogram, "work_bytes", (json_int_t)work, "devices",
-                                  devices));
+                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:O}", "host_bytes", (json_int_t)all,
+                                  "input_bytes", (json_int_t)t->opened, "volume_bytes",
+                                  (json_int_t)volume, "sinogram_bytes", (json_int_t)sinogram,
+                                  "work_bytes", (json_int_t)work, "devices", devices));
     if (!r->talks) return;
     char b[4][WORDS];
     size_t i;
@@ -87,18 +87,21 @@ static int plan_memory(ct_task *t, motet_ct_operation operation)
 {
     run *r = t->r;
     const args *a = r->args;
-    const uint64_t held = volume_bytes(t) + sinogram_bytes(t);
+    motet_memory memory; /* what files and geometry take already */
+    motet_context_memory(r->context, &memory);
+    t->opened = (uint64_t)memory.now;
+    const uint64_t held = t->opened + volume_bytes(t) + sinogram_bytes(t);
     const uint64_t bound = r->host_memory;
     char b[2][WORDS], *text = NULL;
     if (bound && bound <= held)
         return complain(a->command, EXIT_DEVICE,
                         "volume and line integrals take %s, of %s allowed on the host",
                         words_bytes(held, b[0]), words_bytes(bound, b[1]));
-    motet_plan_options o;
-    motet_plan_options_init(&o);
-    o.chunk = args_whole(a, "chunk", 0);
-    o.host_memory = bound ? bound - held : 0;
-    const motet_status st = motet_ct_plan(t->geometry, operation, &o, &text);
+    motet_plan_options *o = &t->plan_options;
+    o->chunk = args_whole(a, "chunk", 0);
+    o->host_memory = bound ? bound - held : 0;
+    o->direct = 1;
+    const motet_status st = motet_ct_plan(t->geometry, operation, o, &text);
     if (st != MOTET_OK) return run_fail(r, r->context, st);
     t->plan = json_loads(text, 0, NULL);
     motet_text_free(r->context, text);
@@ -107,14 +110,22 @@ static int plan_memory(ct_task *t, motet_ct_operation operation)
 
 /* ---- Arrays ---- */
 
+/* The output is written in place: whole or not at all is the file's business here. */
+static motet_status make_array(ct_task *t, int i, const int64_t shape[3], motet_array **out)
+{
+    const motet_status st = motet_array_create(t->r->context, MOTET_F32, 3, shape, &t->memory[i]);
+    if (st != MOTET_OK) return st;
+    return motet_array_wrap(t->r->context, motet_array_data(t->memory[i]), MOTET_F32, 3, shape,
+                            MOTET_WRITE_DIRECT, out);
+}
+
 static int make_arrays(ct_task *t)
 {
     run *r = t->r;
     const motet_ct_views *v = &t->views;
-    const int64_t volume[3] = {v->nz, v->ny, v->nx};
-    const int64_t sinogram[3] = {v->views, v->columns, v->rows};
-    motet_status st = motet_array_create(r->context, MOTET_F32, 3, volume, &t->volume);
-    if (st == MOTET_OK) st = motet_array_create(r->context, MOTET_F32, 3, sinogram, &t->sinogram);
+    motet_status st = make_array(t, 0, (const int64_t[]){v->nz, v->ny, v->nx}, &t->volume);
+    if (st == MOTET_OK)
+        st = make_array(t, 1, (const int64_t[]){v->views, v->columns, v->rows}, &t->sinogram);
     return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
 }
 
@@ -158,8 +169,10 @@ static int all(ct_task *t, const ct_task_kind *kind, void *user)
     memset(&known, 0, sizeof known);
     name_files(r);
     int code = run_check_distinct(r);
+    if (!code && kind->choose) code = kind->choose(t, user);
     if (!code) code = open_input(t, kind->projects, &known);
     if (!code) code = take_geometry(t, &known);
+    if (!code && kind->check) code = kind->check(t, user);
     if (!code) code = plan_memory(t, kind->operation);
     if (!code)
         code = kind->projects ? ct_output_sinogram(&t->output, r, "output", &t->views)
@@ -169,6 +182,7 @@ static int all(ct_task *t, const ct_task_kind *kind, void *user)
     ct_views_tell(r, &t->views);
     tell_memory(t);
     code = read_input(t);
+    if (!code && kind->ready) code = kind->ready(t, user);
     if (!code && kind->journal) code = resume_begin(r);
     if (!code) code = work(t, kind, user);
     if (code) return code;
@@ -182,10 +196,12 @@ static int all(ct_task *t, const ct_task_kind *kind, void *user)
 int ct_task_run(run *r, const ct_task_kind *kind, void *user)
 {
     ct_task t = {.r = r};
+    motet_plan_options_init(&t.plan_options);
     const int code = all(&t, kind, user);
     ct_output_free(&t.output);
     motet_array_free(t.volume);
     motet_array_free(t.sinogram);
+    for (int i = 0; i < 2; i++) motet_array_free(t.memory[i]);
     motet_ct_geometry_free(t.geometry);
     motet_ct_views_release(r->context, &t.views);
     motet_ct_scan_free(t.scan);

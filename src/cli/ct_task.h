@@ -14,8 +14,10 @@ typedef struct ct_task {
     motet_store *store; /* of the volume that is projected */
     motet_ct_views views;
     motet_ct_geometry *geometry;
-    motet_array *volume, *sinogram;
-    json_t *plan; /* of the work, as motet_ct_plan tells it */
+    motet_array *volume, *sinogram, *memory[2]; /* the former two lie in the latter */
+    motet_plan_options plan_options;            /* of the work: for `choose` to set */
+    uint64_t opened;                            /* bytes that files and geometry take */
+    json_t *plan;                               /* of the work, as motet_ct_plan tells it */
     ct_output output;
 } ct_task;
 
@@ -24,6 +26,11 @@ typedef struct ct_task_kind {
     int projects;                 /* a volume becomes line integrals; else the other way round */
     int journal;                  /* --resume keeps finished chunks; else it is the work's own */
     const char *stage;            /* "reconstruct" */
+    /* Reads flags, before anything is opened; checks the geometry, before anything is made; the
+     * arrays are filled. All may be NULL and answer exit codes. */
+    int (*choose)(ct_task *task, void *user);
+    int (*check)(ct_task *task, void *user);
+    int (*ready)(ct_task *task, void *user);
     motet_status (*work)(ct_task *task, void *user);
     void (*tell)(ct_task *task, void *user); /* of it, before the rest of the summary; NULL */
 } ct_task_kind;

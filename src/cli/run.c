@@ -110,7 +110,7 @@ static void show_progress(const char *phase, int64_t done, int64_t total)
 static motet_go on_progress(const motet_progress *p, void *user)
 {
     run *r = user;
-    if (r->progress) show_progress(p->phase, p->done, p->total);
+    if (r->progress && !r->alone) show_progress(p->phase, p->done, p->total);
     child_beat();
     return stopped ? MOTET_STOP : MOTET_GO_ON;
 }

@@ -16,6 +16,7 @@ typedef struct run {
     motet_context *context; /* made from the common flags */
     int talks;              /* a summary on stdout is wanted */
     int progress;           /* progress is wanted */
+    int alone;              /* of the command itself only, not of the library's operations */
     outfile json_file;
     json_t *inputs, *outputs; /* of paths */
     json_t *result, *stages;

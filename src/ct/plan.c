@@ -127,19 +127,21 @@ static motet_status add_backprojection(ct_planning *p, const ct_table *table, un
     return ct_plan_add(p, &op, NULL);
 }
 
-static motet_status add_transpose(ct_planning *p)
+static motet_status add_transpose(ct_planning *p, unsigned flags)
 {
-    if (!p->geometry->beam) return add_backprojection(p, &p->geometry->chords, 0);
-    const motet_array sinogram = ct_sinogram_sizes(p->geometry),
-                      volume = ct_volume_sizes(p->geometry);
+    if (!p->geometry->beam) return add_backprojection(p, &p->geometry->chords, flags);
+    const motet_array sinogram = ct_sinogram_sizes(p->geometry);
+    motet_array volume = ct_volume_sizes(p->geometry);
+    volume.flags = flags;
     const rt_op op = ct_beam_backproject_op(p->geometry, &sinogram, &volume);
     return ct_plan_add(p, &op, NULL);
 }
 
-static motet_status add_projection(ct_planning *p)
+static motet_status add_projection(ct_planning *p, unsigned flags)
 {
-    const motet_array sinogram = ct_sinogram_sizes(p->geometry),
-                      volume = ct_volume_sizes(p->geometry);
+    const motet_array volume = ct_volume_sizes(p->geometry);
+    motet_array sinogram = ct_sinogram_sizes(p->geometry);
+    sinogram.flags = flags;
     const rt_op op = p->geometry->beam ? ct_beam_project_op(p->geometry, &volume, &sinogram)
                                        : ct_project_op(p->geometry, &volume, &sinogram);
     return ct_plan_add(p, &op, NULL);
@@ -266,13 +268,19 @@ static motet_status add_all(ct_planning *p, motet_ct_operation operation,
         return fail(p->context, MOTET_UNSUPPORTED,
                     "operation is %d, which works on parallel slices, not on views in space",
                     (int)operation);
+    if (!p->geometry->beam && operation == MOTET_CT_FDK)
+        return fail(p->context, MOTET_UNSUPPORTED,
+                    "operation is %d, which works on views in space, not on parallel slices",
+                    (int)operation);
+    const unsigned flags = o->direct ? MOTET_WRITE_DIRECT : 0;
     switch (operation) {
-    case MOTET_CT_PROJECT: return add_projection(p);
-    case MOTET_CT_BACKPROJECT: return add_transpose(p);
-    case MOTET_CT_FILTER: return add_filter(p, NULL, 0);
+    case MOTET_CT_PROJECT: return add_projection(p, flags);
+    case MOTET_CT_BACKPROJECT: return add_transpose(p, flags);
+    case MOTET_CT_FILTER: return add_filter(p, NULL, flags);
     case MOTET_CT_RECON: return add_recon(p, o, slab);
-    case MOTET_CT_CGLS: return ct_plan_solve(p, &ct_cgls, o->checkpoint);
-    case MOTET_CT_SIRT: return ct_plan_solve(p, &ct_sirt, o->checkpoint);
+    case MOTET_CT_FDK: return ct_plan_fdk(p, flags);
+    case MOTET_CT_CGLS: return ct_plan_solve(p, &ct_cgls, o->checkpoint, flags);
+    case MOTET_CT_SIRT: return ct_plan_solve(p, &ct_sirt, o->checkpoint, flags);
     }
     return fail(p->context, MOTET_BAD_ARGUMENT,
                 "operation is %d, expected one of motet_ct_operation", (int)operation);

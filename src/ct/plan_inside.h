@@ -34,6 +34,10 @@ motet_status ct_plan_add(ct_planning *planning, const rt_op *op,
 
 /* One iteration of a solver: solve/plan_solve.c. */
 struct ct_method;
-motet_status ct_plan_solve(ct_planning *planning, const struct ct_method *method, int checkpoint);
+motet_status ct_plan_solve(ct_planning *planning, const struct ct_method *method, int checkpoint,
+                           unsigned volume_flags);
+
+/* Filtered back-projection of views in space: fdk/plan_fdk.c. */
+motet_status ct_plan_fdk(ct_planning *planning, unsigned volume_flags);
 
 #endif

@@ -20,7 +20,7 @@ rm -f turned.npy views.mha picture.npy view.png phantom.json
 
 works ct project head.mha -o a.npy $cone --json a.json
 has 'memory    at most '
-files report a.json 'r["result"]["memory"]["host_bytes"] == sum(r["result"]["memory"][k] for k in ("volume_bytes", "sinogram_bytes", "work_bytes")) and r["result"]["memory"]["volume_bytes"] == 4 * 12 ** 3' || bad "memory in the report"
+files report a.json 'r["result"]["memory"]["host_bytes"] == sum(r["result"]["memory"][k] for k in ("input_bytes", "volume_bytes", "sinogram_bytes", "work_bytes")) and r["result"]["memory"]["volume_bytes"] == 4 * 12 ** 3' || bad "memory in the report"
 files report a.json 'r["result"]["geometry"]["voxel"] == [1, 1, 1] and r["memory"]["planned"] > 0' || bad "the voxel of the file"
 files report a.json 'abs(sum(read_npy("a.npy")[1]) / sum(read_npy("views.npy")[1]) - 1) < 0.05' || bad "the projector is far from the exact line integrals"
 works ct backproject a.npy -o back.npy --line-integrals --sid 40 --sdd 64 --pitch 1.25 --size 12 --voxel 1 --json b.json

@@ -22,16 +22,20 @@ static motet_status filter_first(const fdk_job *job, int beyond, const motet_arr
     return st;
 }
 
+int fdk_filters_on_the_way(const fdk_job *job, const motet_array *sinogram, int64_t left)
+{
+    const size_t arrays = job->tables.beyond ? 2 : 1;
+    return left < INT64_MAX && sinogram->bytes > (size_t)left / 4 / arrays;
+}
+
 /* Filters first and keeps that, where the context's bound leaves room; else, and what comes from
  * disk, filters on the way, as often as chunks need it. The bits are the same. */
 static motet_status run(const fdk_job *job, const motet_array *sinogram, motet_array *volume)
 {
     motet_context *c = job->geometry->context;
     motet_status st = MOTET_OK;
-    const int64_t left = mem_left(c);
-    const size_t arrays = job->tables.beyond ? 2 : 1;
     if (sinogram->disk || volume->disk ||
-        (left < INT64_MAX && sinogram->bytes > (size_t)left / 4 / arrays)) {
+        fdk_filters_on_the_way(job, sinogram, mem_left(c))) {
         const rt_op op = ct_fdk_op(job, sinogram, volume);
         return rt_run(c, &op);
     }
@@ -56,7 +60,7 @@ static motet_status fdk(motet_ct_geometry *g, const motet_ct_fdk_options *option
     TRY(ct_check_volume(g, volume, "volume"));
     if (!g->beam) return motet_ct_fbp(g, &options->filter, sinogram, volume);
     fdk_job job = {.geometry = g};
-    TRY(fdk_tables_make(g, options, &job.tables));
+    TRY(fdk_tables_make(g, options, 1, &job.tables));
     const motet_status st = run(&job, sinogram, volume);
     fdk_tables_free(&job.tables);
     return st;

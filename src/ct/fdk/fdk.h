@@ -20,9 +20,9 @@ typedef struct fdk_tables {
                  */
 } fdk_tables;
 
-/* Checks the options, looks at the path, warns of what it lacks. */
+/* Checks the options, looks at the path, warns of what it lacks if `warns`. */
 motet_status fdk_tables_make(const motet_ct_geometry *geometry, const motet_ct_fdk_options *options,
-                             fdk_tables *out);
+                             int warns, fdk_tables *out);
 void fdk_tables_free(fdk_tables *tables);
 
 void fdk_views(const motet_ct_views *views, const orbit *path, ct_fdk_view *out);
@@ -47,6 +47,9 @@ typedef struct fdk_job {
     const motet_ct_geometry *geometry;
     fdk_tables tables;
 } fdk_job;
+/* 1: views are filtered on the way, as often as chunks need them, as what is left on the host has
+ * no room for all of them filtered; else first. */
+int fdk_filters_on_the_way(const fdk_job *job, const motet_array *sinogram, int64_t left);
 rt_op ct_fdk_op(const fdk_job *job, const motet_array *sinogram, const motet_array *volume);
 rt_op ct_fdk_filtered_op(const fdk_job *job, const motet_array *filtered, const motet_array *beyond,
                          const motet_array *volume);

@@ -127,7 +127,7 @@ static void warn(const motet_ct_geometry *g, const orbit *path, const fdk_extent
                     "is for circles; cgls and sirt take any path");
 }
 
-motet_status fdk_tables_make(const motet_ct_geometry *g, const motet_ct_fdk_options *o,
+motet_status fdk_tables_make(const motet_ct_geometry *g, const motet_ct_fdk_options *o, int warns,
                              fdk_tables *out)
 {
     motet_status st = MOTET_OK;
@@ -153,7 +153,7 @@ motet_status fdk_tables_make(const motet_ct_geometry *g, const motet_ct_fdk_opti
     };
     log_text(c, MOTET_LOG_INFO, "ct.fdk", "weights: %s; views cover %.1f degrees",
              text[extent.chosen], path.covered * degrees);
-    warn(g, &path, &extent);
+    if (warns) warn(g, &path, &extent);
     fdk_views(v, &path, motet_array_data(t.views));
     fdk_shares(v, &path, &extent, motet_array_data(t.shares));
     *out = t;

@@ -86,10 +86,12 @@ static int64_t held_beside(const iteration *it, const rt_op *op, const rt_share 
     return held;
 }
 
-motet_status ct_plan_solve(ct_planning *p, const ct_method *m, int checkpoint)
+motet_status ct_plan_solve(ct_planning *p, const ct_method *m, int checkpoint, unsigned flags)
 {
     const motet_ct_geometry *g = p->geometry;
-    const motet_array volume = ct_volume_sizes(g), sinogram = ct_sinogram_sizes(g);
+    const motet_array sinogram = ct_sinogram_sizes(g);
+    motet_array volume = ct_volume_sizes(g);
+    volume.flags = flags;
     int64_t part[RT_DEVICES][ARRAYS] = {{0}}, held[RT_DEVICES];
     int keeps = checkpoint;
     for (int i = 0; i < p->devices; i++) keeps |= !p->device[i].host_visible;

@@ -5,6 +5,7 @@
 
 #include <motet/plan.h>
 
+#include "support/ct_views.h"
 #include "support/support.h"
 
 static motet_ct_geometry *geometry_of(motet_context *c, int64_t views, int64_t columns,
@@ -287,30 +288,110 @@ static void bad_options_are_refused(void **state)
 }
 
 /* Every failing allocation is told, leaks nothing and leaves the output as it was. */
+static void fail_every_allocation(motet_context *c, motet_ct_geometry *g,
+                                  motet_ct_operation operation)
+{
+    for (int64_t n = 1;; n++) {
+        motet_memory before, after;
+        motet_context_memory(c, &before);
+        test_context_fail_at(c, n, 0);
+        char *text = NULL;
+        const motet_status st = motet_ct_plan(g, operation, NULL, &text);
+        const int reached = test_context_failed(c);
+        test_context_fail_at(c, 0, 0);
+        if (!reached) {
+            assert_int_equal(st, MOTET_OK);
+            motet_text_free(c, text);
+            break;
+        }
+        assert_int_equal(st, MOTET_NO_MEMORY);
+        assert_null(text);
+        motet_context_memory(c, &after);
+        assert_int_equal(after.now, before.now);
+    }
+}
+
+static motet_ct_geometry *cone_of(motet_context *c)
+{
+    enum { VIEWS = 6 };
+    motet_ct_view view[VIEWS];
+    motet_ct_geometry *g = NULL;
+    const motet_ct_views v = ct_circular(VIEWS, view, 40, 64, 24, 18, 1.25, 12, 10, 8);
+    assert_ok(c, motet_ct_geometry_create(c, &v, &g));
+    return g;
+}
+
 static void failing_memory_is_told(void **state)
 {
     (void)state;
     motet_context *c = test_context_failing(0, 0);
-    motet_ct_geometry *g = geometry_of(c, 10, 16, 16);
-    for (int operation = 0; operation < 4; operation++)
-        for (int64_t n = 1;; n++) {
-            motet_memory before, after;
-            motet_context_memory(c, &before);
-            test_context_fail_at(c, n, 0);
-            char *text = NULL;
-            const motet_status st = motet_ct_plan(g, (motet_ct_operation)operation, NULL, &text);
-            const int reached = test_context_failed(c);
-            test_context_fail_at(c, 0, 0);
-            if (!reached) {
-                assert_int_equal(st, MOTET_OK);
-                motet_text_free(c, text);
-                break;
-            }
-            assert_int_equal(st, MOTET_NO_MEMORY);
-            assert_null(text);
-            motet_context_memory(c, &after);
-            assert_int_equal(after.now, before.now);
-        }
+    motet_ct_geometry *slices = geometry_of(c, 10, 16, 16), *views = cone_of(c);
+    for (int operation = 0; operation <= MOTET_CT_SIRT; operation++) {
+        if (operation != MOTET_CT_FDK)
+            fail_every_allocation(c, slices, (motet_ct_operation)operation);
+        if (operation != MOTET_CT_FILTER && operation != MOTET_CT_RECON)
+            fail_every_allocation(c, views, (motet_ct_operation)operation);
+    }
+    motet_ct_geometry_free(slices);
+    motet_ct_geometry_free(views);
+    motet_context_free(c);
+}
+
+/* The operations are those of the views' form, on boxes of their own sizes; what would need slices
+ * is refused. */
+static void views_in_space_are_planned(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_geometry *g = cone_of(c);
+    json_t *plan = plan_of(c, g, MOTET_CT_PROJECT, NULL);
+    assert_string_equal(json_string_value(json_object_get(at(plan, 0), "name")),
+                        "ct.project.columns");
+    assert_int_equal(whole(at(plan, 0), "private_bytes"), 4 * 6 * 24 * 18);
+    json_decref(plan);
+    motet_plan_options o;
+    motet_plan_options_init(&o);
+    o.direct = 1;
+    plan = plan_of(c, g, MOTET_CT_BACKPROJECT, &o);
+    assert_string_equal(json_string_value(json_object_get(at(plan, 0), "name")),
+                        "ct.backproject.columns");
+    assert_int_equal(whole(at(plan, 0), "private_bytes"), 0);
+    json_decref(plan);
+    char *text = NULL;
+    o.views = 100;
+    assert_status(c, motet_ct_plan(g, MOTET_CT_PROJECT, &o, &text), MOTET_BAD_ARGUMENT);
+    assert_status(c, motet_ct_plan(g, MOTET_CT_FILTER, NULL, &text), MOTET_UNSUPPORTED);
+    assert_status(c, motet_ct_plan(g, MOTET_CT_RECON, NULL, &text), MOTET_UNSUPPORTED);
+    assert_null(text);
+    motet_ct_geometry_free(g);
+    motet_context_free(c);
+}
+
+/* Filtered views are held while voxels are made of them, where there is room. */
+static void filtered_back_projection_is_planned(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_geometry *g = cone_of(c);
+    const int64_t volume = 4 * 12 * 10 * 8, rays = 4 * 6 * 24 * 18;
+    motet_plan_options o;
+    motet_plan_options_init(&o);
+    json_t *plan = plan_of(c, g, MOTET_CT_FDK, &o);
+    assert_string_equal(json_string_value(json_object_get(at(plan, 0), "name")), "ct.fdk_filter");
+    assert_string_equal(json_string_value(json_object_get(at(plan, 1), "name")), "ct.fdk");
+    assert_int_equal(whole(at(plan, 1), "private_bytes"), volume);
+    assert_true(whole(plan, "held_bytes") >= rays);
+    json_decref(plan);
+    o.host_memory = (uint64_t)(rays + rays / 2);
+    o.direct = 1;
+    plan = plan_of(c, g, MOTET_CT_FDK, &o);
+    assert_int_equal(json_array_size(json_object_get(plan, "operations")), 1);
+    assert_true(whole(plan, "held_bytes") < rays);
+    json_decref(plan);
+    motet_ct_geometry *slices = geometry_of(c, 10, 16, 16);
+    char *text = NULL;
+    assert_status(c, motet_ct_plan(slices, MOTET_CT_FDK, NULL, &text), MOTET_UNSUPPORTED);
+    motet_ct_geometry_free(slices);
     motet_ct_geometry_free(g);
     motet_context_free(c);
 }
@@ -326,6 +407,8 @@ int main(void)
         cmocka_unit_test(views_may_stand_for_more),
         cmocka_unit_test(the_weights_of_the_context_are_heeded),
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(views_in_space_are_planned),
+        cmocka_unit_test(filtered_back_projection_is_planned),
         cmocka_unit_test(failing_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
