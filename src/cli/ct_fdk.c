@@ -1,4 +1,5 @@
-/* motet ct fdk: filtered back-projection of a cone beam; motet ct fbp: of fan and parallel beams. */
+/* motet ct fdk: filtered back-projection of a cone beam; motet ct fbp: of fan and parallel beams.
+ */
 #include <stdio.h>
 
 #include "ct_task.h"

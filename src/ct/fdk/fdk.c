@@ -34,8 +34,7 @@ static motet_status run(const fdk_job *job, const motet_array *sinogram, motet_a
 {
     motet_context *c = job->geometry->context;
     motet_status st = MOTET_OK;
-    if (sinogram->disk || volume->disk ||
-        fdk_filters_on_the_way(job, sinogram, mem_left(c))) {
+    if (sinogram->disk || volume->disk || fdk_filters_on_the_way(job, sinogram, mem_left(c))) {
         const rt_op op = ct_fdk_op(job, sinogram, volume);
         return rt_run(c, &op);
     }

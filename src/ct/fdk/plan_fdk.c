@@ -10,8 +10,8 @@ static motet_status add(ct_planning *p, const fdk_job *job, unsigned flags)
     motet_array volume = ct_volume_sizes(p->geometry), filtered = sinogram;
     volume.flags = flags;
     filtered.flags = MOTET_WRITE_DIRECT;
-    p->held = bytes_of(job->tables.views) + bytes_of(job->tables.shares) +
-              bytes_of(job->tables.response);
+    p->held =
+        bytes_of(job->tables.views) + bytes_of(job->tables.shares) + bytes_of(job->tables.response);
     const int64_t bound = p->options.host_memory ? p->options.host_memory : INT64_MAX;
     if (fdk_filters_on_the_way(job, &sinogram, bound < p->held ? 0 : bound - p->held)) {
         const rt_op op = ct_fdk_op(job, &sinogram, &volume);
