@@ -76,7 +76,7 @@ K_FN void ct_list_windows(ct_columns_list *list, int64_t chords, int64_t row, in
         /* Cells beside those planes, and one more on each side for rounding. */
         const int32_t low = (p < q ? p : q) - 2, high = (p < q ? q : p) + 1;
         const int32_t at = high - low < 2 * CT_LANES ? low : CT_WINDOW_WIDE;
-        list->base[i] = (high < 0) | (low >= cells) ? CT_WINDOW_NONE : at;
+        list->base[i] = ((high < 0) | (low >= cells)) ? CT_WINDOW_NONE : at;
     }
 }
 

@@ -134,7 +134,7 @@ motet_status fdk_tables_make(const motet_ct_geometry *g, const motet_ct_fdk_opti
     motet_context *c = g->context;
     const motet_ct_views *v = &g->beam->given;
     orbit path;
-    fdk_tables t = {NULL};
+    fdk_tables t = {.views = NULL};
     TRY(check(g, o));
     TRY(orbit_make(c, v, &path));
     const fdk_extent extent = fdk_extent_of(v, &path, o->weights);
