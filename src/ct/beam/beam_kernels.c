@@ -2,6 +2,7 @@
 #include "kern/define.h"
 
 #include "ct/beam/columns_backproject.k.h"
+#include "ct/beam/columns_backproject_fast.h"
 #include "ct/beam/columns_lay.k.h"
 #include "ct/beam/columns_project.k.h"
 #include "ct/beam/columns_project_fast.h"
@@ -12,6 +13,6 @@
 K_DEFINE(ct_columns_lay)
 K_DEFINE_FAST(ct_columns_project, ct_columns_project_range)
 K_DEFINE(ct_columns_scale)
-K_DEFINE(ct_columns_backproject)
+K_DEFINE_FAST(ct_columns_backproject, ct_columns_backproject_range)
 K_DEFINE_FAST(ct_rays_project, ct_rays_project_range)
 K_DEFINE_FAST(ct_rays_backproject, ct_rays_backproject_range)

@@ -1,6 +1,6 @@
 /* Back-projection, column form, as an operation: voxels are owned, the sinogram comes in blocks of
  * views. */
-#include "ct/beam/columns_backproject.k.h"
+#include "ct/beam/columns_backproject_fast.h"
 
 #include "ct/beam/beam.h"
 #include "ct/beam/columns_scale.k.h"
@@ -78,6 +78,7 @@ rt_op ct_columns_backproject_op(const motet_ct_geometry *g, const motet_array *s
                         .cut = {RT_WHOLE, RT_WHOLE, RT_WHOLE},
                         .streamed = 1}},
         .batch = CT_COLUMNS_TILE,
+        .scratch = {.fast = ct_columns_backproject_scratch()},
         .enqueue = enqueue,
         .user = g,
     };

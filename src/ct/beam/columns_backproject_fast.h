@@ -1,0 +1,357 @@
+/* The fast range of ct_columns_backproject: tiles of columns, a view at a time, rows as lanes.
+ *
+ * A ray u gives its chords with the columns of a tile all at once, from where it crosses their
+ * planes. Along a chord, rows ascend with their planes. So the parts of rows that share a plane lie
+ * side by side: they are added up, packed to one for each plane, and then added to the column of
+ * cells with two loads. That is where planes follow each other without gaps, rows being less than a
+ * cell apart; where they are not, rows add to their planes one by one. */
+#ifndef MOTET_CT_COLUMNS_BACKPROJECT_FAST_H
+#define MOTET_CT_COLUMNS_BACKPROJECT_FAST_H
+#ifndef __CUDACC__
+
+#include <string.h>
+
+#include "ct/beam/columns_backproject.k.h"
+#include "ct/beam/columns_pack.h"
+
+enum {
+    CT_GATHER_ROWS = 2048, /* of a table */
+    CT_GATHER_SHARE = 8,   /* rows that may share a plane where they are packed */
+    CT_GATHER_PAD = 32,    /* for whole vectors */
+    CT_GATHER_SUMS = CT_COLUMNS_W + CT_GATHER_PAD
+};
+
+/* Rows [begin, end) of a view, upright. Planes count from the block's first cell. */
+typedef struct ct_gather_table {
+    float fraction[CT_GATHER_ROWS + CT_GATHER_PAD], slope[CT_GATHER_ROWS + CT_GATHER_PAD];
+    float steep[CT_GATHER_ROWS + CT_GATHER_PAD];
+    int32_t whole[CT_GATHER_ROWS + CT_GATHER_PAD]; /* less the bits of ct_whole's magic number */
+    int64_t begin, end;
+    double steepest; /* |slope| */
+} ct_gather_table;
+
+typedef struct ct_gather {
+    ct_gather_table table;
+    /* What a chord gives to both sides of each plane. */
+    float above[CT_GATHER_ROWS + 2 * CT_GATHER_PAD], below[CT_GATHER_ROWS + 2 * CT_GATHER_PAD];
+    float sums[CT_COLUMNS_TILE][CT_GATHER_SUMS]; /* of the tile */
+} ct_gather;
+
+K_FN size_t ct_columns_backproject_scratch(void) { return sizeof(ct_gather); }
+
+#ifdef CT_LANES
+
+/* A block of the tile at hand. */
+typedef struct ct_gather_block {
+    const ct_columns_backproject_args *a;
+    int64_t s, f, w;              /* first cell */
+    int64_t end_s, end_f, cells;  /* cells along w */
+    uint32_t which[CT_COLUMNS_S]; /* columns along f that are wanted, bit by bit */
+} ct_gather_block;
+
+/* Between which t rays pass the tile: t grows along the detector's normal, whatever u. */
+K_FN void ct_gather_depths(const ct_gather_block *b, const ct_pose *pose, double t[2])
+{
+    const ct_space *p = &b->a->space;
+    const double qs = pose->ou[p->s] + pose->du[p->s], qf = pose->ou[p->f] + pose->du[p->f];
+    const double whole = pose->d[p->s] * qf - pose->d[p->f] * qs;
+    t[0] = k_infinity();
+    t[1] = -k_infinity();
+    for (int i = 0; i < 4; i++) {
+        const double ps = (double)(i & 1 ? b->end_s : b->s) - pose->o[p->s];
+        const double pf = (double)(i & 2 ? b->end_f : b->f) - pose->o[p->f];
+        const double at = (ps * qf - pf * qs) / whole;
+        t[0] = k_min(t[0], at);
+        t[1] = k_max(t[1], at);
+    }
+    t[0] = k_min(k_max(t[0], pose->first), pose->last);
+    t[1] = k_min(k_max(t[1], pose->first), pose->last);
+}
+
+/* 0: rows are too many or too close; the view is left to the item's way. */
+K_FN int ct_gather_rows(const ct_gather_block *b, const ct_pose *pose, ct_gather_table *table)
+{
+    const ct_space *p = &b->a->space;
+    double t[2];
+    ct_gather_depths(b, pose, t);
+    table->begin = p->rows;
+    table->end = 0;
+    for (int i = 0; i < 2; i++) { /* where a plane is seen is monotonous in t */
+        const ct_climb climb = ct_climb_of(p, pose, t[i]);
+        if (climb.inverse == 0.0) return 0;
+        const ct_near rows = ct_rows_near(p, climb, b->w - 2, b->w + b->cells + 2);
+        table->begin = k_min_i64(table->begin, rows.begin);
+        table->end = k_max_i64(table->end, rows.end);
+    }
+    if (table->end - table->begin > CT_GATHER_ROWS) return 0;
+    table->steepest = 0.0;
+    const int64_t rows = table->end - table->begin;
+    for (int64_t i = 0; i < rows; i++) {
+        const ct_row row = ct_row_of(p, pose, table->begin + i, 0);
+        table->fraction[i] = row.fraction;
+        table->slope[i] = row.slope;
+        table->steep[i] = row.steep;
+        const int64_t whole = k_min_i64(k_max_i64(row.whole - b->w, -(1 << 24)), 1 << 24);
+        table->whole[i] = (int32_t)whole - 0x4b400000;
+        table->steepest = k_max(table->steepest, k_abs((double)row.slope));
+    }
+    for (int64_t i = k_max_i64(rows, 0); i < rows + CT_GATHER_PAD; i++) { /* a plane far away */
+        table->fraction[i] = table->slope[i] = 0.0f;
+        table->steep[i] = 1.0f;
+        table->whole[i] = (1 << 28) - 0x4b400000;
+    }
+    return 1;
+}
+
+/* A vector of rows along a chord. */
+typedef struct ct_spread {
+    ct_vi plane;
+    ct_vf above, below;
+} ct_spread;
+
+typedef struct ct_gather_chord {
+    float middle, length; /* of the ray, not turned */
+    const float *ray;     /* row table->begin */
+    int64_t readable;     /* values from there on */
+} ct_gather_chord;
+
+K_FN ct_spread ct_spread_of(const ct_gather_table *table, const ct_gather_chord *c, int64_t row)
+{
+    const ct_vf middle = ct_vf_of(c->middle), length = ct_vf_of(c->length);
+    const ct_vf magic = ct_vf_of(12582912.0f);
+    const ct_vf w =
+        ct_vf_fma(middle, ct_vf_load(table->slope + row), ct_vf_load(table->fraction + row));
+    const ct_vf moved = w + magic, plane = moved - magic;
+    const ct_vf part =
+        ct_vf_fma(plane - w, ct_vf_load(table->steep + row), ct_vf_of(0.5f) * length);
+    const ct_vf low = ct_vf_least(ct_vf_most(part, ct_vf_of(0.0f)), length);
+    const ct_vf ray = row + CT_LANES <= c->readable
+                          ? ct_vf_load(c->ray + row)
+                          : ct_vf_load_some(c->ray + row, k_max_i64(c->readable - row, 0));
+    ct_spread spread;
+    spread.plane = (ct_vi)moved + ct_vi_load(table->whole + row);
+    spread.below = low * ray;
+    spread.above = (length - low) * ray;
+    return spread;
+}
+
+/* Rows [row, end): no plane is without rows, none has more than `share`. Planes are counted from
+ * the first, which is returned. */
+K_FN void ct_gather_packed(const int share, ct_gather *g, const ct_gather_chord *c, int64_t row,
+                           int64_t end, float *K_RESTRICT above, float *K_RESTRICT below)
+{
+    ct_spread here = ct_spread_of(&g->table, c, row);
+    uint32_t shared = 0; /* bit 0: the first lane has the plane of the row before */
+    for (; row < end; row += CT_LANES) {
+        ct_spread next = here;
+        next.plane = ct_vi_of(1 << 29);
+        if (row + CT_LANES < end) next = ct_spread_of(&g->table, c, row + CT_LANES);
+        ct_vf up = here.above, down = here.below;
+        uint32_t same = 0;
+        for (int j = 1; j < share; j++) {
+            const ct_shift shift = ct_shift_of(j);
+            const uint32_t equal =
+                ct_vi_equal(ct_vi_after(here.plane, next.plane, shift), here.plane);
+            if (j == 1) same = equal;
+            up = ct_vf_add_where(equal, up, ct_vf_after(here.above, next.above, shift));
+            down = ct_vf_add_where(equal, down, ct_vf_after(here.below, next.below, shift));
+        }
+        shared |= same << 1;
+        const uint32_t firsts = ~shared & ((1u << CT_LANES) - 1u);
+        const ct_pack pack = ct_pack_of(firsts);
+        ct_vf_store(above, ct_vf_pack(up, pack));
+        ct_vf_store(below, ct_vf_pack(down, pack));
+        const int count = __builtin_popcount(firsts);
+        above += count;
+        below += count;
+        shared = shared >> CT_LANES;
+        here = next;
+    }
+}
+
+/* Cells [low, high) of the column get what planes give, plane `first` being at index 0. */
+K_FN void ct_gather_add(float *K_RESTRICT sum, int64_t low, int64_t high, int64_t first,
+                        const float *K_RESTRICT above, const float *K_RESTRICT below)
+{
+    for (int64_t i = low; i < high; i += CT_LANES) {
+        const ct_vf given = ct_vf_load(above + i - first) + ct_vf_load(below + i + 1 - first);
+        ct_vf_store(sum + i, ct_vf_load(sum + i) + given);
+    }
+}
+
+K_FN void ct_gather_one_by_one(ct_gather *g, const ct_gather_chord *c, int64_t row, int64_t end,
+                               int64_t cells, float *K_RESTRICT sum)
+{
+    memset(g->above, 0, sizeof *g->above * (size_t)(cells + 2 * CT_GATHER_PAD));
+    memset(g->below, 0, sizeof *g->below * (size_t)(cells + 2 * CT_GATHER_PAD));
+    for (; row < end; row += CT_LANES) {
+        const ct_spread spread = ct_spread_of(&g->table, c, row);
+        int32_t plane[CT_LANES];
+        float above[CT_LANES], below[CT_LANES];
+        ct_vi_store(plane, spread.plane);
+        ct_vf_store(above, spread.above);
+        ct_vf_store(below, spread.below);
+        for (int i = 0; i < CT_LANES; i++) {
+            if (plane[i] < 0 || plane[i] > cells) continue;
+            g->above[plane[i]] += above[i];
+            g->below[plane[i]] += below[i];
+        }
+    }
+    ct_gather_add(sum, 0, cells, 0, g->above, g->below);
+}
+
+K_FN int32_t ct_gather_plane(const ct_gather_table *table, float middle, int64_t i)
+{
+    const float w = k_fmaf(middle, table->slope[i], table->fraction[i]);
+    return table->whole[i] + 0x4b400000 + (int32_t)ct_whole(w);
+}
+
+/* One chord to its column. */
+K_FN void ct_gather_chord_add(const ct_gather_block *b, const ct_pose *pose, ct_gather *g,
+                              const ct_gather_chord *c, float *K_RESTRICT sum)
+{
+    const ct_space *p = &b->a->space;
+    const ct_climb climb = ct_climb_of(p, pose, (double)c->middle);
+    const ct_near near = ct_rows_near(p, climb, b->w, b->w + b->cells);
+    const int64_t row = k_max_i64(near.begin, g->table.begin) - g->table.begin;
+    const int64_t end = k_min_i64(near.end, g->table.end) - g->table.begin;
+    if (row >= end) return;
+    /* Float32 moves rows by so many cells: planes could be left out, or come out of order. */
+    const double moves = 0x1p-21 * (1.0 + k_abs((double)c->middle) * g->table.steepest);
+    const double share = (1.0 + moves) * climb.inverse;
+    if (climb.step + moves > 1.0 || share >= (double)CT_GATHER_SHARE || moves > 0.01) {
+        ct_gather_one_by_one(g, c, row, end, b->cells, sum);
+        return;
+    }
+    float *above = g->above + CT_GATHER_PAD, *below = g->below + CT_GATHER_PAD;
+    if (share < 2.0)
+        ct_gather_packed(2, g, c, row, end, above, below);
+    else if (share < 3.0)
+        ct_gather_packed(3, g, c, row, end, above, below);
+    else
+        ct_gather_packed(CT_GATHER_SHARE, g, c, row, end, above, below);
+    const int64_t first = ct_gather_plane(&g->table, c->middle, row);
+    const int64_t last = ct_gather_plane(&g->table, c->middle, end - 1);
+    above[-1] = 0.0f;
+    for (int i = 0; i < CT_LANES + 1; i++)
+        above[last + 1 - first + i] = below[last + 1 - first + i] = 0.0f;
+    ct_gather_add(sum, k_max_i64(first - 1, 0), k_min_i64(last + 1, b->cells), first, above, below);
+}
+
+/* The item's way, for one chord. */
+K_FN void ct_gather_plainly(const ct_gather_block *b, const ct_pose *pose, ct_piece piece,
+                            int turned, const float *ray, float *sum)
+{
+    const double middle = (double)(0.5f * (piece.t0 + piece.t1));
+    const ct_climb climb = ct_climb_of(&b->a->space, pose, turned ? -middle : middle);
+    for (int64_t i = 0; i < b->cells; i++)
+        sum[i] += ct_column_gather(b->a, pose, climb, piece, turned, ray, b->w + i);
+}
+
+K_FN void ct_gather_view(const ct_gather_block *b, int64_t view, ct_gather *g)
+{
+    const ct_columns_backproject_args *a = b->a;
+    const ct_space *p = &a->space;
+    const ct_pose pose = ct_upright(p, &a->pose[view]);
+    const ct_near columns = ct_columns_near(p, &pose, b->s, b->end_s, b->f, b->end_f);
+    if (columns.begin >= columns.end) return;
+    const int fast = ct_gather_rows(b, &pose, &g->table);
+    if (fast && g->table.begin >= g->table.end) return;
+    const int64_t rays = a->views * p->columns * p->rows;
+    for (int64_t u = columns.begin; u < columns.end; u++) {
+        const ct_ray ray = ct_ray_of(p, &pose, u, 0);
+        const int turned = ct_turned(p, &pose, u);
+        const int64_t at = (view * p->columns + u) * p->rows;
+        float cross_s[CT_COLUMNS_S + 1], cross_f[CT_COLUMNS_F + 1];
+        float t0[CT_COLUMNS_F], t1[CT_COLUMNS_F];
+        for (int i = 0; i <= CT_COLUMNS_S; i++)
+            cross_s[i] = (float)ct_cross(&ray, (int)p->s, b->s + i);
+        for (int i = 0; i <= CT_COLUMNS_F; i++)
+            cross_f[i] = (float)ct_cross(&ray, (int)p->f, b->f + i);
+        const float first = (float)ray.first, last = (float)ray.last;
+        for (int s = 0; s < CT_COLUMNS_S; s++) {
+            uint32_t met = 0;
+            for (int i = 0; i < CT_COLUMNS_F; i++) {
+                const float low = ct_least(cross_f[i], cross_f[i + 1]);
+                const float high = ct_most(cross_f[i], cross_f[i + 1]);
+                t0[i] = ct_most(ct_most(cross_s[s], low), first);
+                t1[i] = ct_least(ct_least(cross_s[s + 1], high), last);
+            }
+            for (int i = 0; i < CT_COLUMNS_F; i += CT_LANES)
+                met |= ct_vf_above(ct_vf_load(t1 + i), ct_vf_load(t0 + i)) << i;
+            for (met &= b->which[s]; met; met &= met - 1) {
+                const int i = __builtin_ctz(met);
+                float *sum = g->sums[s * CT_COLUMNS_F + i];
+                if (!fast) {
+                    ct_gather_plainly(b, &pose, (ct_piece){t0[i], t1[i]}, turned, a->rays + at,
+                                      sum);
+                    continue;
+                }
+                const float middle = 0.5f * (t0[i] + t1[i]);
+                const ct_gather_chord c = {
+                    .middle = turned ? -middle : middle,
+                    .length = t1[i] - t0[i],
+                    .ray = a->rays + at + g->table.begin,
+                    .readable = rays - at - g->table.begin,
+                };
+                ct_gather_chord_add(b, &pose, g, &c, sum);
+            }
+        }
+    }
+}
+
+/* Items [begin, end) of one tile. */
+K_FN void ct_gather_tile(const ct_columns_backproject_args *a, int64_t number, int64_t begin,
+                         int64_t end, ct_gather *g)
+{
+    const ct_columns_tiles tiles = ct_columns_tiles_of(a);
+    const int64_t tile = number % tiles.tiles, w = number / tiles.tiles * CT_COLUMNS_W;
+    const int64_t s = tile / tiles.along_f * CT_COLUMNS_S, f = tile % tiles.along_f * CT_COLUMNS_F;
+    ct_gather_block b = {.a = a,
+                         .s = a->first_s + s,
+                         .f = a->first_f + f,
+                         .w = a->first_w + w,
+                         .end_s = a->first_s + k_min_i64(s + CT_COLUMNS_S, a->count_s),
+                         .end_f = a->first_f + k_min_i64(f + CT_COLUMNS_F, a->count_f),
+                         .cells = k_min_i64(CT_COLUMNS_W, a->count_w - w)};
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t ls = i / CT_COLUMNS_F, lf = i % CT_COLUMNS_F;
+        if (s + ls < a->count_s && f + lf < a->count_f) b.which[ls] |= 1u << lf;
+    }
+    memset(g->sums, 0, sizeof g->sums);
+    float *out = a->volume + s * a->stride_s + f * a->stride_f + w * a->stride_w;
+    if (!a->starts)
+        for (int64_t i = 0; i < b.cells; i++)
+            for (int64_t j = 0; j < CT_COLUMNS_TILE; j++)
+                if (b.which[j / CT_COLUMNS_F] >> j % CT_COLUMNS_F & 1u)
+                    g->sums[j][i] = out[j / CT_COLUMNS_F * a->stride_s +
+                                        j % CT_COLUMNS_F * a->stride_f + i * a->stride_w];
+    for (int64_t k = 0; k < a->views; k++) ct_gather_view(&b, k, g);
+    for (int64_t i = 0; i < b.cells; i++)
+        for (int64_t j = 0; j < CT_COLUMNS_TILE; j++)
+            if (b.which[j / CT_COLUMNS_F] >> j % CT_COLUMNS_F & 1u)
+                out[j / CT_COLUMNS_F * a->stride_s + j % CT_COLUMNS_F * a->stride_f +
+                    i * a->stride_w] = a->finishes ? ct_outcome(g->sums[j][i]) : g->sums[j][i];
+}
+
+K_FN void ct_columns_backproject_range(const ct_columns_backproject_args *a, int64_t begin,
+                                       int64_t end, void *scratch)
+{
+    for (int64_t next; begin < end; begin = next) {
+        const int64_t number = begin / CT_COLUMNS_TILE, origin = number * CT_COLUMNS_TILE;
+        next = k_min_i64(end, origin + CT_COLUMNS_TILE);
+        ct_gather_tile(a, number, begin - origin, next - origin, (ct_gather *)scratch);
+    }
+}
+
+#else
+
+K_FN void ct_columns_backproject_range(const ct_columns_backproject_args *a, int64_t begin,
+                                       int64_t end, void *scratch)
+{
+    for (int64_t i = begin; i < end; i++) ct_columns_backproject_item(a, i, scratch);
+}
+
+#endif
+#endif
+#endif
