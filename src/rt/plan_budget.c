@@ -145,8 +145,9 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, int 
     s->fixed_bytes = s->chunk_bytes = s->block_bytes = s->made_bytes = 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
-        if (!p->array || s->resident >> i & 1) continue;
+        if (!p->array) continue;
         s->made_bytes = plan_add(s->made_bytes, rt_share_made_bytes(s, op, p));
+        if (s->resident >> i & 1) continue;
         if (device->host_visible && !rt_port_buffered(op, p)) continue;
         const rt_port_kind kind = rt_share_port(s, p, op->axes);
         int64_t *sum = kind == RT_FIXED      ? &s->fixed_bytes

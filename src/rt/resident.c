@@ -18,16 +18,15 @@ static int reads(const rt_port *p) { return stays(p) && p->access != RT_WRITE; }
 
 /* What a share needs. */
 
-/* Lists, ragged rows and blocks that are made into others go by way of the host. Parts are those of
- * shares, so an operation whose devices take any piece, in order, has none. */
+/* Lists and ragged rows go by way of the host. Parts are those of shares, so an operation whose
+ * devices take any piece, in order, has none. */
 unsigned rt_resident_ports(const rt_op *op)
 {
     unsigned ports = 0;
     if (rt_op_ordered(op)) return 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
-        if (stays(p) && p->access != RT_ADD && !p->list && !p->offset && !p->source &&
-            !p->transform)
+        if (stays(p) && p->access != RT_ADD && !p->list && !p->offset && !p->source)
             ports |= 1u << i;
     }
     return ports;

@@ -7,7 +7,7 @@
 #include "support/ct_solve.h"
 #include "support/pipe.h"
 
-enum { SLICES, RAYS, CASES, METHODS = 2, ITERATIONS = 4 };
+enum { SLICES, RAYS, COLUMNS, CASES, METHODS = 2, ITERATIONS = 4 };
 
 typedef motet_status solve_fn(motet_ct_geometry *, const motet_ct_solve_options *,
                               const motet_array *, motet_array *, motet_ct_solve_result *);
@@ -16,7 +16,8 @@ static solve_fn *const methods[METHODS] = {motet_ct_cgls, motet_ct_sirt};
 /* A volume with lines that have sums of their own, and rays in lines that are too short for it. */
 static ct_scan_case case_of(motet_context *c, int which)
 {
-    return which == SLICES ? ct_case_slices(c, 6, 65, 2, 0) : ct_case_cone(c, 5, 8, 7, 6, 0.2, 0);
+    if (which == SLICES) return ct_case_slices(c, 6, 65, 2, CT_CASE_RANDOM);
+    return ct_case_cone(c, 5, 8, 7, 6, which == RAYS ? 0.2 : 0.0, CT_CASE_RANDOM);
 }
 
 typedef struct answer {
@@ -102,19 +103,100 @@ static void losses_anywhere(void **state)
 {
     (void)state;
     for (int method = 0; method < METHODS; method++) {
-        const answer want = expected(RAYS, method);
         for (int64_t k = 1; k < 700; k += 1 + k / 2) {
+            const int which = k % 3 ? COLUMNS : RAYS;
+            const answer want = expected(which, method);
             sim_config config;
             sim_config_init(&config);
             config.seed = (uint64_t)k;
             config.device[0].fault.lose_at_command = k;
             motet_context *c = sim_context(&config, k % 2 ? "sim:0,sim:1" : "sim:0,cpu");
             answer got;
-            assert_ok(c, solve(c, RAYS, method, NULL, &got, NULL));
+            assert_ok(c, solve(c, which, method, NULL, &got, NULL));
             assert_same(&got, &want);
             motet_context_free(c);
         }
     }
+}
+
+/* The least bytes of the device with which it works. */
+static int64_t least_memory(int which, int method)
+{
+    int64_t least = 1;
+    for (int i = 0; i < 100; i++) {
+        motet_context *c = sim_context(NULL, "sim:0");
+        c->options.memory = (uint64_t)least;
+        answer got;
+        const motet_status st = solve(c, which, method, NULL, &got, NULL);
+        motet_error error;
+        motet_context_error(c, &error);
+        motet_context_free(c);
+        if (st == MOTET_OK) return least;
+        assert_int_equal(st, MOTET_OVER_BUDGET);
+        const char *at = strstr(error.message, "takes at least ");
+        assert_non_null(at);
+        const int64_t said = strtoll(at + strlen("takes at least "), NULL, 10);
+        assert_true(said > least);
+        least = said;
+    }
+    fail_msg("no budget was enough");
+    return 0;
+}
+
+/* From the least that one operation takes by itself to room for everything: the same bits, and no
+ * more memory than that. */
+static void any_budget_from_the_least(void **state)
+{
+    (void)state;
+    for (int which = RAYS; which < CASES; which++)
+        for (int method = 0; method < METHODS; method++) {
+            const answer want = expected(which, method);
+            const int64_t least = least_memory(which, method);
+            for (int k = 0; k < 8; k++) {
+                motet_context *c = sim_context(NULL, "sim:0");
+                c->options.memory = (uint64_t)(least + least * k / 3);
+                answer got;
+                assert_ok(c, solve(c, which, method, NULL, &got, NULL));
+                assert_same(&got, &want);
+                sim_counts counts;
+                sim_count(c, 0, &counts);
+                assert_true(counts.used_peak <= c->options.memory);
+                assert_clean(c);
+                motet_context_free(c);
+            }
+        }
+}
+
+static int64_t moved(int which, int method, int64_t iterations)
+{
+    motet_context *c = sim_context(NULL, "sim:0");
+    ct_scan_case s = case_of(c, which);
+    motet_ct_solve_options o;
+    motet_ct_solve_options_init(&o);
+    o.iterations = iterations;
+    sim_counts before, after;
+    sim_count(c, 0, &before);
+    assert_ok(c, methods[method](s.geometry, &o, s.sinogram, s.volume, NULL));
+    sim_count(c, 0, &after);
+    ct_case_free(&s);
+    assert_clean(c);
+    motet_context_free(c);
+    return after.uploaded - before.uploaded;
+}
+
+/* Between iterations neither volumes nor rays are sent: no more than the views, for each use of the
+ * pair, and a few numbers. */
+static void state_stays_on_devices(void **state)
+{
+    (void)state;
+    for (int which = RAYS; which < CASES; which++)
+        for (int method = 0; method < METHODS; method++) {
+            const int64_t one = moved(which, method, 2), other = moved(which, method, 10);
+            const int64_t most = 2 * 5 * 256;
+            if (other - one > 8 * most)
+                fail_msg("case %d: %lld bytes are sent in an iteration, expected at most %lld",
+                         which, (long long)(other - one) / 8, (long long)most);
+        }
 }
 
 /* Each reading of the clock is a microsecond later, so that what is due does not depend on how fast
@@ -173,7 +255,8 @@ static void a_foreign_checkpoint_is_refused(void **state)
     assert_status(c, solve(c, RAYS, 1, folder, &got, NULL), MOTET_CANCELLED);
     c->options.progress = NULL;
     for (int kind = 1; kind < 6; kind++) {
-        ct_scan_case s = kind == 1 ? ct_case_cone(c, 5, 8, 7, 6, 0.21, 0) : case_of(c, RAYS);
+        ct_scan_case s =
+            kind == 1 ? ct_case_cone(c, 5, 8, 7, 6, 0.21, CT_CASE_RANDOM) : case_of(c, RAYS);
         if (kind == 1) { /* the same data of another geometry */
             ct_scan_case first = case_of(c, RAYS);
             memcpy(s.sinogram->data, first.sinogram->data, s.sinogram->bytes);
@@ -202,6 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_set_of_bits),
                                        cmocka_unit_test(losses_anywhere),
+                                       cmocka_unit_test(any_budget_from_the_least),
+                                       cmocka_unit_test(state_stays_on_devices),
                                        cmocka_unit_test(a_cancelled_solver_goes_on),
                                        cmocka_unit_test(a_foreign_checkpoint_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

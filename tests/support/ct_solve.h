@@ -23,9 +23,12 @@ static inline void ct_case_fill(motet_array *a, uint64_t seed, double low, doubl
         value[i] = (float)test_uniform(&seed, low, high);
 }
 
-/* Takes the geometry; data that no volume explains wholly, unless `exact`. */
+/* Data of a volume, exactly or with noise, or of none, for which nothing is computed. */
+enum { CT_CASE_NOISY, CT_CASE_EXACT, CT_CASE_RANDOM };
+
+/* Takes the geometry. */
 static inline ct_scan_case ct_case_of(motet_context *c, motet_ct_geometry *g,
-                                      const int64_t volume[3], const int64_t sinogram[3], int exact)
+                                      const int64_t volume[3], const int64_t sinogram[3], int data)
 {
     ct_scan_case s = {.context = c, .geometry = g};
     memcpy(s.volume_shape, volume, sizeof s.volume_shape);
@@ -34,17 +37,20 @@ static inline ct_scan_case ct_case_of(motet_context *c, motet_ct_geometry *g,
     assert_ok(c, motet_array_create(c, MOTET_F32, 3, volume, &s.volume));
     assert_ok(c, motet_array_create(c, MOTET_F32, 3, sinogram, &s.sinogram));
     ct_case_fill(s.truth, 5, 0, 1);
-    assert_ok(c, motet_ct_project(g, s.truth, s.sinogram));
+    if (data == CT_CASE_RANDOM)
+        ct_case_fill(s.sinogram, 6, 0, 3);
+    else
+        assert_ok(c, motet_ct_project(g, s.truth, s.sinogram));
     uint64_t seed = 9;
     float *b = motet_array_data(s.sinogram);
-    for (int64_t i = 0; !exact && i < motet_array_elements(s.sinogram); i++)
+    for (int64_t i = 0; data == CT_CASE_NOISY && i < motet_array_elements(s.sinogram); i++)
         b[i] += (float)test_uniform(&seed, -0.3, 0.3);
     return s;
 }
 
 /* Slices of n * n voxels. */
 static inline ct_scan_case ct_case_slices(motet_context *c, int64_t views, int64_t n, int64_t rows,
-                                          int exact)
+                                          int data)
 {
     motet_ct_geometry *g = NULL;
     double *angles = calloc((size_t)views, sizeof *angles);
@@ -55,12 +61,12 @@ static inline ct_scan_case ct_case_slices(motet_context *c, int64_t views, int64
     assert_ok(c, motet_ct_geometry_parallel(c, &p, &g));
     free(angles);
     return ct_case_of(c, g, (const int64_t[]){rows, n, n}, (const int64_t[]){views, n + 3, rows},
-                      exact);
+                      data);
 }
 
 /* A cone around a volume of nx * ny * nz voxels; a tilted detector is for rays of any pose. */
 static inline ct_scan_case ct_case_cone(motet_context *c, int64_t views, int64_t nx, int64_t ny,
-                                        int64_t nz, double tilt, int exact)
+                                        int64_t nz, double tilt, int data)
 {
     motet_ct_views v;
     motet_ct_views_init(&v);
@@ -85,7 +91,7 @@ static inline ct_scan_case ct_case_cone(motet_context *c, int64_t views, int64_t
     assert_ok(c, motet_ct_geometry_create(c, &v, &g));
     free(view);
     return ct_case_of(c, g, (const int64_t[]){nz, ny, nx},
-                      (const int64_t[]){views, v.columns, v.rows}, exact);
+                      (const int64_t[]){views, v.columns, v.rows}, data);
 }
 
 static inline void ct_case_free(ct_scan_case *s)

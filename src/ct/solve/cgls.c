@@ -3,18 +3,16 @@
  * Step k > 0: s = A' r, p = s + (|s|^2 / |s'|^2) p, q = A p, a = |s|^2 / |q|^2, x += a p,
  * r -= a q; s' is the s of the step before. */
 #include "base/threads.h"
-#include "ct/operations.h"
 #include "ct/solve/solver.h"
-#include "ct/solve/vectors.h"
 
 static motet_status begin(ct_solver *s, motet_array *r, double *square)
 {
     double factor = 0.0;
     if (s->options.warm_start) {
-        TRY(ct_project_anew(s->geometry, s->x, r));
+        TRY(ct_solver_project(s, s->x, r));
         factor = -1.0;
     }
-    return ct_vectors_run(ct_combine_of(1.0, s->b, factor, r, s->ray_sums), square);
+    return ct_solver_run(s, ct_combine_of(1.0, s->b, factor, r, s->ray_sums), square);
 }
 
 static motet_status step(int64_t k, int *done, void *user)
@@ -26,19 +24,19 @@ static motet_status step(int64_t k, int *done, void *user)
         TRY(begin(s, r, &residual));
         return ct_solver_tell(s, 0, residual, done);
     }
-    TRY(ct_backproject_anew(s->geometry, r, gradient));
-    TRY(ct_vectors_run(ct_square_of(gradient, s->voxel_sums), &square));
+    TRY(ct_solver_backproject(s, r, gradient));
+    TRY(ct_solver_run(s, ct_square_of(gradient, s->voxel_sums), &square));
     const double factor = k == 1 ? 0.0 : square / s->numbers.gradient;
-    TRY(ct_vectors_run(ct_combine_of(1.0, gradient, factor, p, NULL), NULL));
-    TRY(ct_project_anew(s->geometry, p, q));
-    TRY(ct_vectors_run(ct_square_of(q, s->ray_sums), &curvature));
+    TRY(ct_solver_run(s, ct_combine_of(1.0, gradient, factor, p, NULL), NULL));
+    TRY(ct_solver_project(s, p, q));
+    TRY(ct_solver_run(s, ct_square_of(q, s->ray_sums), &curvature));
     if (square == 0.0 || curvature == 0.0) {
         ct_solver_exact(s, k, done);
         return MOTET_OK;
     }
     const double length = square / curvature;
-    TRY(ct_vectors_run(ct_combine_of(length, p, 1.0, s->x, NULL), NULL));
-    TRY(ct_vectors_run(ct_combine_of(-length, q, 1.0, r, s->ray_sums), &residual));
+    TRY(ct_solver_run(s, ct_combine_of(length, p, 1.0, s->x, NULL), NULL));
+    TRY(ct_solver_run(s, ct_combine_of(-length, q, 1.0, r, s->ray_sums), &residual));
     s->numbers.gradient = square;
     return ct_solver_tell(s, k, residual, done);
 }

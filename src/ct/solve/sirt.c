@@ -1,9 +1,7 @@
 /* Simultaneous iterative reconstruction: x += relaxation C A' R (b - A x), where R and C are the
  * inverses of A's row and column sums. */
 #include "base/threads.h"
-#include "ct/operations.h"
 #include "ct/solve/solver.h"
-#include "ct/solve/vectors.h"
 #include "rt/disk.h"
 
 static motet_status fill_ones(motet_array *a)
@@ -21,10 +19,10 @@ static motet_status prepare(ct_solver *s)
     motet_array *rays = s->rays[0], *rows = s->rays[1];
     TRY(fill_ones(ones));
     TRY(fill_ones(rays));
-    TRY(ct_project_anew(s->geometry, ones, rows));
-    TRY(ct_backproject_anew(s->geometry, rays, columns));
-    TRY(ct_vectors_run(ct_invert_of(rows), NULL));
-    return ct_vectors_run(ct_invert_of(columns), NULL);
+    TRY(ct_solver_project(s, ones, rows));
+    TRY(ct_solver_backproject(s, rays, columns));
+    TRY(ct_solver_run(s, ct_invert_of(rows), NULL));
+    return ct_solver_run(s, ct_invert_of(columns), NULL);
 }
 
 static motet_status step(int64_t k, int *done, void *user)
@@ -33,14 +31,14 @@ static motet_status step(int64_t k, int *done, void *user)
     motet_array *correction = s->voxels[0], *columns = s->voxels[1];
     motet_array *misfit = s->rays[0], *rows = s->rays[1];
     double residual;
-    TRY(ct_project_anew(s->geometry, s->x, misfit));
-    TRY(ct_vectors_run(ct_misfit_of(s->b, rows, misfit, s->ray_sums), &residual));
+    TRY(ct_solver_project(s, s->x, misfit));
+    TRY(ct_solver_run(s, ct_misfit_of(s->b, rows, misfit, s->ray_sums), &residual));
     TRY(ct_solver_tell(s, k, residual, done));
     if (*done) return MOTET_OK;
-    TRY(ct_backproject_anew(s->geometry, misfit, correction));
+    TRY(ct_solver_backproject(s, misfit, correction));
     const motet_ct_solve_options *o = &s->options;
-    return ct_vectors_run(
-        ct_correct_of(o->relaxation, correction, columns, o->least, o->greatest, s->x), NULL);
+    return ct_solver_run(
+        s, ct_correct_of(o->relaxation, correction, columns, o->least, o->greatest, s->x), NULL);
 }
 
 const ct_method ct_sirt = {.name = "ct.sirt",

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "ct/geometry.h"
+#include "ct/solve/vectors.h"
 #include "rt/loop.h"
 
 enum { CT_SOLVER_ARRAYS = 4 };
@@ -68,6 +69,12 @@ motet_status ct_solve_on_disk(motet_ct_geometry *geometry, const ct_method *meth
                               const motet_ct_solve_options *options, const char *scratch,
                               const motet_array *start, const motet_array *sinogram,
                               motet_array *volume, motet_ct_solve_result *result);
+
+/* Operations of a step. Where what stays on a device leaves no room for one, all of it is brought
+ * home, from where it is sent as far as there is room. */
+motet_status ct_solver_project(ct_solver *s, motet_array *volume, motet_array *sinogram);
+motet_status ct_solver_backproject(ct_solver *s, motet_array *sinogram, motet_array *volume);
+motet_status ct_solver_run(ct_solver *s, ct_vectors vectors, double *square);
 
 /* Tells of iteration k, whose residual has this square. *done: a rule says stop. BAD_DATA: it is
  * not finite; what the caller's function answers; CANCELLED. */
