@@ -20,11 +20,11 @@ build() {
     cmake -S "$top" -B "$out/library" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMOTET_TESTS=OFF >/dev/null
     cmake --build "$out/library" --target motet_inside -j "$(nproc)" >/dev/null
     compile -c "$here/jobs_device.cu" -o "$out/jobs_device.o"
-    for name in jobs jobs_host; do
-        "${CC:-cc}" -O2 -I"$top/include" -c "$here/$name.c" -o "$out/$name.o"
+    for source in gpu/jobs gpu/jobs_host support/ct_jobs; do
+        "${CC:-cc}" -O2 -I"$top/include" -I"$top/tests" -c "$top/tests/$source.c" -o "$out/${source#*/}.o"
     done
     for side in host device; do
-        "$nvcc" "$out/jobs.o" "$out/jobs_$side.o" "$out/library/libmotet_inside.a" -lxxhash -ljansson -lspng -ltiff \
+        "$nvcc" "$out/jobs.o" "$out/ct_jobs.o" "$out/jobs_$side.o" "$out/library/libmotet_inside.a" -lxxhash -ljansson -lspng -ltiff \
             -lexpat -lz -lm -lpthread -ldl -Xlinker=-rpath,'$ORIGIN' -o "$out/jobs_$side"
     done
 }
