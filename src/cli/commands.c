@@ -86,11 +86,8 @@ static const flag bench_flags[] = {
     }
 
 static const flag plan_flags[] = {
-    COUNT_OF("views", 100000000, "the scan's, else 180", "views"),
-    COUNT_OF("columns", 1000000, "the scan's, else 128", "columns of the detector"),
-    COUNT_OF("rows", 1000000, "the scan's, else 128", "rows of the detector"),
-    {"size", 0, FLAG_SIZE, 0, 1, 1e6, "NX[xNY]", "a number of voxels NX or NXxNY from 1 to 1000000",
-     "the columns", "voxels of a slice"},
+    COUNT_OF("columns", 1000000, "the scan's, else 128", "columns of the detector, of slices"),
+    COUNT_OF("rows", 1000000, "the scan's, else 128", "rows of the detector, of slices"),
     {"pad", 0, FLAG_WHOLE, 0, 0, 1000000, "N", "a whole number of columns from 0 to 1000000", "0",
      "columns by which the filter continues each end"},
     {"slab", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen from memory",
@@ -263,13 +260,15 @@ const command commands[] = {
     {"plan",
      "print what an operation would take, without running it",
      "Devices, shares, chunks and peak memory for sizes given by flags or by a scan, whose data "
-     "are not "
-     "read. A plan that does not fit is refused with the least memory that would do.",
+     "are not read. fdk, cgls and sirt, and whatever comes with geometry flags, are of views in "
+     "space; the others of slices of a parallel beam. A plan that does not fit is refused with the "
+     "least memory that would do.",
      {{"ENGINE", "ct", 0, "ct"},
-      {"OPERATION", "project, backproject, filter or recon", 0, "project|backproject|filter|recon"},
+      {"OPERATION", "project, backproject, filter, recon, fdk, cgls or sirt", 0,
+       "project|backproject|filter|recon|fdk|cgls|sirt"},
       {"SCAN", "a scan whose sizes are meant", 1, NULL}},
      plan_flags,
-     SHARED_TALK | SHARED_JSON | SHARED_OVERWRITE,
+     SHARED_VIEWS | SHARED_TALK | SHARED_JSON | SHARED_OVERWRITE,
      "motet plan ct recon scan.h5 --devices cuda:0=80G,cuda:1=80G --memory 2G",
      "how two GPUs would share a reconstruction within 2 GiB each",
      run_plan},

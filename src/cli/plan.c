@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "ct_views.h"
 #include "weights.h"
 #include "words.h"
 
@@ -19,6 +20,8 @@ typedef struct planning {
     motet_plan_options options;
     motet_ct_operation operation;
     int64_t views, columns, rows;
+    double pitch;
+    int in_space; /* views in space rather than slices of a parallel beam */
 } planning;
 
 static int device_name(const char *text, size_t n)
@@ -103,16 +106,21 @@ static int read_limits(planning *p)
 
 static int read_operation(planning *p)
 {
-    static const char names[] = "project|backproject|filter|recon";
+    static const char names[] = "project|backproject|filter|recon|fdk|cgls|sirt";
+    static const char *const flags[] = {"geometry", "path", "beam", "sid", "sdd", "detector"};
     const command *c = p->a->command;
     if (strcmp(p->a->positional[0], "ct"))
         return complain(c, EXIT_USAGE, "ENGINE is \"%s\", expected ct", p->a->positional[0]);
     const int index = choice_index(names, p->a->positional[1]);
     if (index < 0)
-        return complain(c, EXIT_USAGE,
-                        "OPERATION is \"%s\", expected project, backproject, filter or recon",
-                        p->a->positional[1]);
+        return complain(
+            c, EXIT_USAGE,
+            "OPERATION is \"%s\", expected project, backproject, filter, recon, fdk, cgls or sirt",
+            p->a->positional[1]);
     p->operation = (motet_ct_operation)index;
+    p->in_space = p->operation >= MOTET_CT_FDK;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        p->in_space |= args_given(p->a, flags[i]);
     return EXIT_OK;
 }
 
@@ -125,7 +133,10 @@ static int read_sizes(planning *p)
     if (path) {
         motet_ct_scan *scan = NULL;
         run_input(r, path);
-        const motet_status st = motet_ct_scan_open(r->context, path, NULL, &scan);
+        motet_ct_scan_options o;
+        motet_ct_scan_options_init(&o);
+        o.no_angles = o.line_integrals = p->in_space; /* sizes are all that is asked for */
+        const motet_status st = motet_ct_scan_open(r->context, path, &o, &scan);
         if (st != MOTET_OK) return run_fail(r, r->context, st);
         motet_ct_scan_describe(scan, &info);
         motet_ct_scan_free(scan);
@@ -133,7 +144,49 @@ static int read_sizes(planning *p)
     p->views = args_whole(p->a, "views", info.views);
     p->columns = args_whole(p->a, "columns", info.columns);
     p->rows = args_whole(p->a, "rows", info.rows);
+    p->pitch = info.pitch;
     return EXIT_OK;
+}
+
+/* Threads of the CPU that is planned for are this machine's. */
+static void set_threads(planning *p)
+{
+    motet_device_info host;
+    if (motet_context_device(p->r->context, 0, &host) != MOTET_OK) return;
+    for (int i = 0; i < p->options.count; i++)
+        if (p->device[i].host_visible) p->device[i].threads = host.threads;
+}
+
+static int make_in_space(planning *p, char **json)
+{
+    run *r = p->r;
+    const args *a = p->a;
+    /* What a flag says is no size of the input's. */
+    const int sized = a->positional[2] || !args_given(a, "detector");
+    const ct_views_known known = {.views = a->positional[2] ? p->views : 0,
+                                  .columns = sized ? p->columns : 0,
+                                  .rows = sized ? p->rows : 0,
+                                  .pitch_u = p->pitch,
+                                  .pitch_v = p->pitch};
+    motet_ct_views views;
+    motet_ct_geometry *geometry = NULL;
+    const int code = ct_views_take(r, args_given(a, "geometry") ? NULL : &known, &views);
+    if (code) return code;
+    p->views = views.views;
+    p->columns = views.columns;
+    p->rows = views.rows;
+    motet_ct_filter_options filter;
+    motet_ct_filter_options_init(&filter);
+    filter.pad = args_whole(a, "pad", 0);
+    p->options.filter = &filter;
+    set_threads(p);
+    motet_status st = motet_ct_geometry_create(r->context, &views, &geometry);
+    if (st == MOTET_OK) st = motet_ct_plan(geometry, p->operation, &p->options, json);
+    motet_ct_geometry_free(geometry);
+    if (st == MOTET_OK) ct_views_tell(r, &views);
+    motet_ct_views_release(r->context, &views);
+    p->options.filter = NULL;
+    return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
 }
 
 static motet_status make(planning *p, char **json)
@@ -151,10 +204,7 @@ static motet_status make(planning *p, char **json)
     p->options.filter = &filter;
     p->options.scan = 1;
     p->options.views = p->views;
-    motet_device_info host;
-    if (motet_context_device(c, 0, &host) == MOTET_OK)
-        for (int i = 0; i < p->options.count; i++)
-            if (p->device[i].host_visible) p->device[i].threads = host.threads;
+    set_threads(p);
     const flag_value *size = args_value(p->a, "size");
     parallel.views = sample;
     parallel.columns = p->columns;
@@ -247,14 +297,20 @@ static int plan(planning *p)
     int code = read_sizes(p);
     if (!code) code = run_check_distinct(r);
     if (code) return code;
-    const motet_status st = make(p, &text);
-    if (st != MOTET_OK) return run_fail(r, r->context, st);
+    if (p->in_space) {
+        code = make_in_space(p, &text);
+        if (code) return code;
+    } else {
+        const motet_status st = make(p, &text);
+        if (st != MOTET_OK) return run_fail(r, r->context, st);
+    }
     json_t *made = json_loads(text, 0, NULL);
     motet_text_free(r->context, text);
     if (!made) return complain(p->a->command, EXIT_DEVICE, "no memory for the plan");
     if (r->talks) {
-        printf("sizes     %lld views of %lld rows x %lld columns\n", (long long)p->views,
-               (long long)p->rows, (long long)p->columns);
+        if (!p->in_space)
+            printf("sizes     %lld views of %lld rows x %lld columns\n", (long long)p->views,
+                   (long long)p->rows, (long long)p->columns);
         tell(made);
     }
     json_object_update(r->result, made);

@@ -5,7 +5,7 @@
 enum { WEIGHTS = 16, WEIGHTS_NAME = 64 };
 
 /* What an operation may be called: the library takes any name, so a slip would go unnoticed. */
-#define WEIGHTS_OPERATIONS "ct, ct.project, ct.backproject, ct.filter, ct.normalise"
+#define WEIGHTS_OPERATIONS "ct, ct.project, ct.backproject, ct.filter, ct.fdk, ct.normalise"
 
 typedef struct weights {
     char operation[WEIGHTS_NAME]; /* "": all */

@@ -44,8 +44,30 @@ works plan ct backproject scan.h5 --rows 9
 has 'chunks of 9 x 40'
 refused 3 'none.h5' plan ct backproject none.h5
 
+# Views in space: the pair with a geometry, filtered back-projection and the solvers.
+cone='--sid 1280 --sdd 2048 --views 360 --detector 1024x768 --pitch 1.25 --size 512 --voxel 1'
+works plan ct project $cone --devices cuda:0=80G,cuda:1=80G --memory 4G
+has 'geometry  cone beam, 360 views of 1024 x 768 pixels'
+has 'ct.project.columns: chunked'
+works plan ct backproject $cone --tilt 3
+has 'ct.backproject.rays: single'
+works plan ct cgls $cone --devices cuda:0=141G
+has 'ct.backproject.columns'
+has 'ct.project.columns'
+has 'of it arrays in between'
+refused 4 'on cuda:0: the budget is 1073741824 bytes' plan ct cgls $cone --devices cuda:0 --memory 1G
+refused 4 'on the host: the bound is 1073741824 bytes' plan ct sirt $cone --host-memory 1G
+works plan ct fdk $cone --pad 100 --host-memory 8G --json plan.json --overwrite
+has 'ct.fdk_filter: single'
+works ct phantom -o views.npy --sid 40 --sdd 64 --pitch 1.25 --views 5 --detector 24x18 --size 12 -q
+works plan ct fdk views.npy --sid 40 --sdd 64 --pitch 1.25 --size 12
+has 'geometry  cone beam, 5 views of 24 x 18 pixels of 1.25 x 1.25 mm; 12 x 12 x 12 voxels'
+refused 1 '--sid is missing' plan ct fdk
+refused 2 'not on views in space' plan ct filter $cone
+rm -f plan.json views.npy
+
 refused 1 'ENGINE is "rf", expected ct' plan rf map
-refused 1 'OPERATION is "fdk", expected project, backproject, filter or recon' plan ct fdk
+refused 1 'OPERATION is "tv", expected project, backproject, filter, recon, fdk, cgls or sirt' plan ct tv
 refused 1 'OPERATION is missing' plan ct
 for list in gpu cuda cuda: cuda:x cpu, ,cpu cpu,,cpu cuda:0=x cuda:0= cuda:0=-1 cpu=1e3; do
     refused 1 "--devices is \"$list\", expected at most 16 of" plan ct recon --devices "$list"

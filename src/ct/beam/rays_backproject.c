@@ -33,7 +33,7 @@ rt_op ct_rays_backproject_op(const motet_ct_geometry *g, const motet_array *sino
 {
     const int64_t *n = g->beam->space.n;
     rt_op op = {
-        .name = "ct.rays_backproject",
+        .name = "ct.backproject.rays",
         .axes = 3,
         .extent = {n[2], n[1], n[0]},
         .stream_extent = g->views,

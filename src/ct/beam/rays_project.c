@@ -35,7 +35,7 @@ rt_op ct_rays_project_op(const motet_ct_geometry *g, const motet_array *volume,
                          const motet_array *sinogram)
 {
     rt_op op = {
-        .name = "ct.rays_project",
+        .name = "ct.project.rays",
         .axes = 3,
         .extent = {g->views, g->grid.columns, g->rows},
         .stream_extent = g->beam->space.n[2],
