@@ -39,6 +39,12 @@ static motet_status work(ct_task *t, void *user)
     return motet_ct_fdk(t->geometry, &f->options, t->sinogram, t->volume);
 }
 
+static motet_status work_on_disk(ct_task *t, void *user)
+{
+    const filtered *f = user;
+    return motet_ct_fdk_store(t->geometry, &f->options, t->store, t->output.store);
+}
+
 static int reconstruct(const args *a, int flat)
 {
     static const ct_task_kind kind = {.operation = MOTET_CT_FDK,
@@ -46,7 +52,8 @@ static int reconstruct(const args *a, int flat)
                                       .stage = "reconstruct",
                                       .choose = choose,
                                       .check = check,
-                                      .work = work};
+                                      .work = work,
+                                      .work_on_disk = work_on_disk};
     run r;
     const int code = run_begin(&r, a);
     if (code) return code;

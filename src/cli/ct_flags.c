@@ -141,6 +141,13 @@ const flag ct_scan_flags[] = {
      "file"},
     END};
 
+#define FROM_DISK                                                                                  \
+    {                                                                                              \
+        "from-disk", 0, FLAG_CHOICE, 0, 0, 0, "auto|yes|no", "auto, yes or no", "auto",            \
+            "work from file to file, part by part; auto: where the arrays do not fit in memory; "  \
+            "never changes results"                                                                \
+    }
+
 /* Of all that make a volume, or line integrals. */
 #define VOLUME                                                                                     \
     {                                                                                              \
@@ -190,10 +197,11 @@ const flag ct_project_flags[] = {
      "TIFF pages (ends in /)"},
     PICTURE("view"),
     ENTRY,
+    FROM_DISK,
     KEEP,
     END};
 
-const flag ct_backproject_flags[] = {VOLUME, PICTURE("slice"), KEEP, END};
+const flag ct_backproject_flags[] = {VOLUME, PICTURE("slice"), FROM_DISK, KEEP, END};
 
 const flag ct_phantom_flags[] = {
     {"output", 'o', FLAG_FILE, NEEDED, 0, 0, "FILE",
@@ -247,7 +255,8 @@ const flag ct_check_geometry_flags[] = {
             "iterations, goes on from it; removed when all is done"                                \
     }
 
-const flag ct_cgls_flags[] = {VOLUME, PICTURE("slice"), ITERATIONS("30"), CHECKPOINT, END};
+const flag ct_cgls_flags[] = {VOLUME,    PICTURE("slice"), ITERATIONS("30"),
+                              FROM_DISK, CHECKPOINT,       END};
 
 const flag ct_sirt_flags[] = {
     VOLUME,
@@ -258,6 +267,7 @@ const flag ct_sirt_flags[] = {
     {"nonnegative", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL, "the same as --least 0"},
     {"least", 0, FLAG_REAL, 0, -1e30, 1e30, "X", "a number", NULL, "no voxel is below"},
     {"greatest", 0, FLAG_REAL, 0, -1e30, 1e30, "X", "a number", NULL, "no voxel is above"},
+    FROM_DISK,
     CHECKPOINT,
     END};
 
@@ -269,5 +279,6 @@ const flag ct_fdk_flags[] = {
      "auto, full, short or offset", "auto",
      "how rays that were measured twice share: full: alike; short: an arc of less than a turn; "
      "offset: a detector off the axis; auto: by arc and place of the detector"},
+    FROM_DISK,
     KEEP,
     END};

@@ -173,6 +173,55 @@ int ct_output_commit(ct_output *const outs[], int count)
     return code;
 }
 
+static int read_back(ct_output *out, motet_store *written)
+{
+    run *r = out->r;
+    const int64_t count = out->shape[1] * out->shape[2];
+    float *row = malloc(2 * (size_t)count * sizeof *row);
+    if (!row) return complain(r->args->command, EXIT_DEVICE, "no memory for a slice");
+    extent seen;
+    extent_begin(&seen);
+    int code = EXIT_OK;
+    for (int64_t k = 0; k < out->shape[0] && !code; k++) {
+        const motet_status st = motet_store_read(written, k, 1, MOTET_F32, row);
+        if (st != MOTET_OK) {
+            code = run_fail(r, r->context, st);
+            break;
+        }
+        extent_add_f32(&seen, row, count);
+        const int turns = out->views && !out->turned;
+        if (turns) turn(out, row, row + count);
+        if (out->png && k == out->slice) code = draw(out, turns ? row + count : row);
+        run_progress(r, "look", k + 1, out->shape[0]);
+    }
+    free(row);
+    out->minimum = seen.low;
+    out->maximum = seen.high;
+    return code;
+}
+
+int ct_output_finish(ct_output *out)
+{
+    run *r = out->r;
+    const double begun = run_now();
+    if (run_stopped()) return run_cancelled(r);
+    child_placing(out->path);
+    child_placing(args_text(r->args, "png"));
+    child_placing(args_text(r->args, "json"));
+    motet_store *written = NULL;
+    motet_status st = motet_store_commit(out->store);
+    if (st == MOTET_OK) st = motet_store_open(r->context, out->path, NULL, &written);
+    int code = st == MOTET_OK ? read_back(out, written) : run_fail(r, r->context, st);
+    motet_store_free(written);
+    if (!code && out->png) {
+        st = motet_store_commit(out->png);
+        if (st != MOTET_OK) code = run_fail(r, r->context, st);
+    }
+    run_progress_end(r);
+    run_stage(r, "write", run_now() - begun);
+    return code;
+}
+
 void ct_output_tell(ct_output *out)
 {
     run *r = out->r;
@@ -180,7 +229,7 @@ void ct_output_tell(ct_output *out)
     json_object_set_new(r->result, "shape", json_shape(out->shape, 3));
     json_object_set_new(r->result, "minimum", json_finite(out->minimum));
     json_object_set_new(r->result, "maximum", json_finite(out->maximum));
-    json_object_set_new(r->result, "digest", json_string(out->digest));
+    json_object_set_new(r->result, "digest", *out->digest ? json_string(out->digest) : json_null());
     if (out->png) {
         json_object_set_new(r->result, "slice", json_integer(out->slice));
         json_object_set_new(r->result, "black", json_finite(out->black));
@@ -195,7 +244,7 @@ void ct_output_tell(ct_output *out)
                (long long)words_verified(r));
     printf("time      %.3f s: %s\n", run_now() - r->begun, words_stages(r, times, sizeof times));
     if (*words_operations(r, times, sizeof times)) printf("kernels   %s\n", times);
-    printf("digest    %s\n", out->digest);
+    if (*out->digest) printf("digest    %s\n", out->digest);
     printf("wrote     %s%s%s\n", out->path, out->png ? ", " : "",
            out->png ? args_text(a, "png") : "");
 }

@@ -25,6 +25,9 @@ int ct_output_sinogram(ct_output *out, run *r, const char *name, const motet_ct_
 int ct_output_fill(ct_output *out, motet_array *array);
 /* Puts the files of all into their places, once all are whole. */
 int ct_output_commit(ct_output *const outs[], int count);
+/* The same for one whose file was written by the work itself: extent and picture are taken from the
+ * file when it is in its place; there is no digest of its values. */
+int ct_output_finish(ct_output *out);
 /* Lines of the summary, and members of the report's result. */
 void ct_output_tell(ct_output *out);
 void ct_output_free(ct_output *out);

@@ -11,10 +11,16 @@
 typedef motet_status solver_fn(motet_ct_geometry *, const motet_ct_solve_options *,
                                const motet_array *, motet_array *, motet_ct_solve_result *);
 
+typedef motet_status disk_solver_fn(motet_ct_geometry *, const motet_ct_solve_options *,
+                                    motet_store *, motet_store *, motet_store *,
+                                    motet_ct_solve_result *);
+
 typedef struct solving {
     run *r;
     const char *name; /* "cgls" */
     solver_fn *solve;
+    disk_solver_fn *solve_on_disk;
+    motet_store *initial; /* what it begins at; NULL: zeros */
     motet_ct_solve_options options;
     motet_ct_solve_result result;
     json_t *residuals; /* |b - A x| / |b| after each iteration, the first before any */
@@ -56,25 +62,32 @@ static int choose(ct_task *t, void *user)
     return EXIT_OK;
 }
 
-/* What --initial holds becomes what the volume holds. */
-static int ready(ct_task *t, void *user)
+/* --initial, if it is given: a volume of the right size. */
+static int open_initial(ct_task *t, motet_store **out)
 {
-    (void)user;
     run *r = t->r;
     const char *path = args_text(r->args, "initial");
     if (!path) return EXIT_OK;
     ct_views_known k;
     memset(&k, 0, sizeof k);
-    motet_store *store = NULL;
-    int code = ct_input_volume(r, path, &k, &store);
-    if (!code && (k.nx != t->views.nx || k.ny != t->views.ny || k.nz != t->views.nz))
-        code = complain(r->args->command, EXIT_REFUSED,
-                        "%s has %lld x %lld x %lld voxels, the volume %lld x %lld x %lld", path,
-                        (long long)k.nx, (long long)k.ny, (long long)k.nz, (long long)t->views.nx,
-                        (long long)t->views.ny, (long long)t->views.nz);
-    if (!code) code = ct_input_fill(r, store, t->volume);
-    motet_store_free(store);
-    return code;
+    const int code = ct_input_volume(r, path, &k, out);
+    if (code || (k.nx == t->views.nx && k.ny == t->views.ny && k.nz == t->views.nz)) return code;
+    return complain(r->args->command, EXIT_REFUSED,
+                    "%s has %lld x %lld x %lld voxels, the volume %lld x %lld x %lld", path,
+                    (long long)k.nx, (long long)k.ny, (long long)k.nz, (long long)t->views.nx,
+                    (long long)t->views.ny, (long long)t->views.nz);
+}
+
+static int check(ct_task *t, void *user)
+{
+    solving *s = user;
+    return open_initial(t, &s->initial);
+}
+
+static int ready(ct_task *t, void *user)
+{
+    solving *s = user;
+    return s->initial ? ct_input_fill(t->r, s->initial, t->volume) : EXIT_OK;
 }
 
 static motet_status work(ct_task *t, void *user)
@@ -82,6 +95,16 @@ static motet_status work(ct_task *t, void *user)
     solving *s = user;
     t->r->alone = 1; /* an iteration is many operations */
     const motet_status st = s->solve(t->geometry, &s->options, t->sinogram, t->volume, &s->result);
+    t->r->alone = 0;
+    return st;
+}
+
+static motet_status work_on_disk(ct_task *t, void *user)
+{
+    solving *s = user;
+    t->r->alone = 1;
+    const motet_status st = s->solve_on_disk(t->geometry, &s->options, s->initial, t->store,
+                                             t->output.store, &s->result);
     t->r->alone = 0;
     return st;
 }
@@ -111,22 +134,37 @@ static void tell(ct_task *t, void *user)
            k->relative);
 }
 
-static int solve(const args *a, const char *name, solver_fn *solver, motet_ct_operation operation)
+static int solve(const args *a, motet_ct_operation operation, solving s)
 {
     const ct_task_kind kind = {.operation = operation,
                                .stage = "solve",
                                .choose = choose,
+                               .check = check,
                                .ready = ready,
                                .work = work,
+                               .work_on_disk = work_on_disk,
                                .tell = tell};
     run r;
     const int code = run_begin(&r, a);
     if (code) return code;
-    solving s = {.r = &r, .name = name, .solve = solver, .residuals = json_array()};
+    s.r = &r;
+    s.residuals = json_array();
     const int done = ct_task_run(&r, &kind, &s);
     json_decref(s.residuals);
+    motet_store_free(s.initial);
     return run_end(&r, done);
 }
 
-int run_ct_cgls(const args *a) { return solve(a, "cgls", motet_ct_cgls, MOTET_CT_CGLS); }
-int run_ct_sirt(const args *a) { return solve(a, "sirt", motet_ct_sirt, MOTET_CT_SIRT); }
+int run_ct_cgls(const args *a)
+{
+    return solve(
+        a, MOTET_CT_CGLS,
+        (solving){.name = "cgls", .solve = motet_ct_cgls, .solve_on_disk = motet_ct_cgls_store});
+}
+
+int run_ct_sirt(const args *a)
+{
+    return solve(
+        a, MOTET_CT_SIRT,
+        (solving){.name = "sirt", .solve = motet_ct_sirt, .solve_on_disk = motet_ct_sirt_store});
+}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ct_input.h"
+#include "ct_memory.h"
 #include "resume.h"
 #include "words.h"
 
@@ -29,83 +30,6 @@ static int take_geometry(ct_task *t, const ct_views_known *known)
     if (code) return code;
     const motet_status st = motet_ct_geometry_create(r->context, &t->views, &t->geometry);
     return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
-}
-
-/* ---- Memory, before the run ---- */
-
-static uint64_t array_bytes(int64_t a, int64_t b, int64_t c)
-{
-    uint64_t bytes = sizeof(float);
-    const int64_t size[3] = {a, b, c};
-    for (int i = 0; i < 3; i++)
-        if (__builtin_mul_overflow(bytes, (uint64_t)size[i], &bytes)) return UINT64_MAX / 4;
-    return bytes < UINT64_MAX / 4 ? bytes : UINT64_MAX / 4;
-}
-
-static uint64_t volume_bytes(const ct_task *t)
-{
-    return array_bytes(t->views.nz, t->views.ny, t->views.nx);
-}
-
-static uint64_t sinogram_bytes(const ct_task *t)
-{
-    return array_bytes(t->views.views, t->views.columns, t->views.rows);
-}
-
-/* The line that stands before a long run, and "memory" of the report's result. */
-static void tell_memory(ct_task *t)
-{
-    run *r = t->r;
-    const uint64_t volume = volume_bytes(t), sinogram = sinogram_bytes(t);
-    const uint64_t work = (uint64_t)json_integer_value(json_object_get(t->plan, "host_bytes"));
-    const uint64_t all = t->opened + volume + sinogram + work;
-    json_t *devices = json_object_get(t->plan, "devices"), *d;
-    json_object_set_new(r->result, "memory",
-                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:O}", "host_bytes", (json_int_t)all,
-                                  "input_bytes", (json_int_t)t->opened, "volume_bytes",
-                                  (json_int_t)volume, "sinogram_bytes", (json_int_t)sinogram,
-                                  "work_bytes", (json_int_t)work, "devices", devices));
-    if (!r->talks) return;
-    char b[4][WORDS];
-    size_t i;
-    printf("memory    at most %s on the host: %s volume, %s line integrals, %s at work",
-           words_bytes(all, b[0]), words_bytes(volume, b[1]), words_bytes(sinogram, b[2]),
-           words_bytes(work, b[3]));
-    json_array_foreach(devices, i, d)
-    {
-        const uint64_t peak = (uint64_t)json_integer_value(json_object_get(d, "peak_bytes"));
-        if (peak)
-            printf("; %s on %s", words_bytes(peak, b[0]),
-                   json_string_value(json_object_get(d, "name")));
-    }
-    putchar('\n');
-    fflush(stdout); /* the run may be long */
-}
-
-/* What would not fit is refused here, before anything is read. */
-static int plan_memory(ct_task *t, motet_ct_operation operation)
-{
-    run *r = t->r;
-    const args *a = r->args;
-    motet_memory memory; /* what files and geometry take already */
-    motet_context_memory(r->context, &memory);
-    t->opened = (uint64_t)memory.now;
-    const uint64_t held = t->opened + volume_bytes(t) + sinogram_bytes(t);
-    const uint64_t bound = r->host_memory;
-    char b[2][WORDS], *text = NULL;
-    if (bound && bound <= held)
-        return complain(a->command, EXIT_DEVICE,
-                        "volume and line integrals take %s, of %s allowed on the host",
-                        words_bytes(held, b[0]), words_bytes(bound, b[1]));
-    motet_plan_options *o = &t->plan_options;
-    o->chunk = args_whole(a, "chunk", 0);
-    o->host_memory = bound ? bound - held : 0;
-    o->direct = 1;
-    const motet_status st = motet_ct_plan(t->geometry, operation, o, &text);
-    if (st != MOTET_OK) return run_fail(r, r->context, st);
-    t->plan = json_loads(text, 0, NULL);
-    motet_text_free(r->context, text);
-    return t->plan ? EXIT_OK : complain(a->command, EXIT_DEVICE, "no memory for the plan");
 }
 
 /* ---- Arrays ---- */
@@ -150,16 +74,46 @@ static int open_input(ct_task *t, int projects, ct_views_known *known)
     return ct_input_scan(t->r, known, &t->scan);
 }
 
-static int work(ct_task *t, const ct_task_kind *kind, void *user)
+static int in_memory(ct_task *t, const ct_task_kind *kind, void *user)
 {
     run *r = t->r;
+    int code = read_input(t);
+    if (!code && kind->ready) code = kind->ready(t, user);
+    if (!code && kind->journal) code = resume_begin(r);
+    if (code) return code;
     const double begun = run_now();
     const motet_status st = kind->work(t, user);
     if (st != MOTET_OK) return run_fail(r, r->context, st);
     run_stage(r, kind->stage, run_now() - begun);
     ct_output *const outs[] = {&t->output};
-    const int code = ct_output_fill(&t->output, kind->projects ? t->sinogram : t->volume);
-    return code ? code : ct_output_commit(outs, 1);
+    code = ct_output_fill(&t->output, kind->projects ? t->sinogram : t->volume);
+    if (!code) code = ct_output_commit(outs, 1);
+    if (!code && kind->journal) resume_end(r);
+    return code;
+}
+
+/* From file to file. */
+static int from_disk(ct_task *t, const ct_task_kind *kind, void *user)
+{
+    run *r = t->r;
+    const args *a = r->args;
+    if (!kind->projects) {
+        if (!args_given(a, "line-integrals"))
+            return complain(a->command, EXIT_USAGE,
+                            "--from-disk is \"yes\", which takes --line-integrals: counts are "
+                            "normalised in memory");
+        const motet_status st =
+            motet_store_open(r->context, a->positional[0], args_text(a, "entry"), &t->store);
+        if (st != MOTET_OK) return run_fail(r, r->context, st);
+    }
+    if (kind->journal && args_given(a, "resume"))
+        complain(a->command, EXIT_OK,
+                 "warning: nothing is kept in --resume, as the work goes from file to file");
+    const double begun = run_now();
+    const motet_status st = kind->work_on_disk(t, user);
+    if (st != MOTET_OK) return run_fail(r, r->context, st);
+    run_stage(r, kind->stage, run_now() - begun);
+    return ct_output_finish(&t->output);
 }
 
 static int all(ct_task *t, const ct_task_kind *kind, void *user)
@@ -173,20 +127,16 @@ static int all(ct_task *t, const ct_task_kind *kind, void *user)
     if (!code) code = open_input(t, kind->projects, &known);
     if (!code) code = take_geometry(t, &known);
     if (!code && kind->check) code = kind->check(t, user);
-    if (!code) code = plan_memory(t, kind->operation);
+    if (!code) code = ct_memory_plan(t, kind->operation);
     if (!code)
         code = kind->projects ? ct_output_sinogram(&t->output, r, "output", &t->views)
                               : ct_output_volume(&t->output, r, "output", &t->views);
-    if (!code) code = make_arrays(t);
+    if (!code && !t->from_disk) code = make_arrays(t);
     if (code) return code;
     ct_views_tell(r, &t->views);
-    tell_memory(t);
-    code = read_input(t);
-    if (!code && kind->ready) code = kind->ready(t, user);
-    if (!code && kind->journal) code = resume_begin(r);
-    if (!code) code = work(t, kind, user);
+    ct_memory_tell(t);
+    code = t->from_disk ? from_disk(t, kind, user) : in_memory(t, kind, user);
     if (code) return code;
-    if (kind->journal) resume_end(r);
     run_progress_end(r);
     if (kind->tell) kind->tell(t, user);
     ct_output_tell(&t->output);

@@ -11,12 +11,14 @@
 typedef struct ct_task {
     run *r;
     motet_ct_scan *scan;
-    motet_store *store; /* of the volume that is projected */
+    motet_store *store; /* of the volume that is projected; from disk: of the input */
+    int from_disk;      /* arrays stay in their files */
     motet_ct_views views;
     motet_ct_geometry *geometry;
     motet_array *volume, *sinogram, *memory[2]; /* the former two lie in the latter */
     motet_plan_options plan_options;            /* of the work: for `choose` to set */
     uint64_t opened;                            /* bytes that files and geometry take */
+    uint64_t bound;                             /* most bytes on the host */
     json_t *plan;                               /* of the work, as motet_ct_plan tells it */
     ct_output output;
 } ct_task;
@@ -32,6 +34,7 @@ typedef struct ct_task_kind {
     int (*check)(ct_task *task, void *user);
     int (*ready)(ct_task *task, void *user);
     motet_status (*work)(ct_task *task, void *user);
+    motet_status (*work_on_disk)(ct_task *task, void *user); /* from `store` to the output's */
     void (*tell)(ct_task *task, void *user); /* of it, before the rest of the summary; NULL */
 } ct_task_kind;
 

@@ -11,7 +11,7 @@ has 'memory    at most '
 has 'wrote     f.npy, f.png'
 files report f.json '(lambda a, b: sum((x - y) ** 2 for x, y in zip(a, b)) < 0.2 * sum(y * y for y in b))(read_npy("f.npy")[1], read_npy("head.npy")[1])' || bad "the head is not found again"
 files report f.json '{"ct.fdk"} <= {o["name"] for o in r["operations"]} and r["result"]["shape"] == [24, 24, 24] and r["result"]["slice"] == 11' || bad "report of fdk"
-for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 5' '--devices sim:0,cpu --weights 2,1' '--host-memory 1500K'; do
+for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 5' '--devices sim:0,cpu --weights 2,1' '--host-memory 1500K' '--from-disk yes'; do
     "$MOTET" ct fdk views.npy -o w.npy --line-integrals $cone --size 24 -q $how 2>err.txt
     case $? in
     0) cmp -s f.npy w.npy || bad "$how changes bits" ;;
@@ -37,6 +37,8 @@ works ct fbp fan.npy -o v.npy --line-integrals $cone --size 24x24x1 --json v.jso
 files report v.json '(lambda a, b: sum((x - y) ** 2 for x, y in zip(a, b)) < 0.2 * sum(y * y for y in b))(read_npy("v.npy")[1], read_npy("slice.npy")[1])' || bad "the slice of a fan is not found again"
 works ct simulate -o scan.h5 --views 91 --rows 2 --columns 32 --pitch 0.1 --counts 0 -q
 works ct recon scan.h5 -o r.npy --center 15.5 -q
+"$MOTET" ct fbp scan.h5 -o p.npy --beam parallel --arc 182 --from-disk yes >out.txt 2>err.txt
+[ $? = 1 ] && grep -q 'counts are normalised in memory' err.txt || bad "counts from disk: $(cat err.txt)"
 works ct fbp scan.h5 -o p.npy --beam parallel --arc 182 --json p.json
 files report p.json '(lambda a, b: len(a) == len(b) and sum((x - y) ** 2 for x, y in zip(a, b)) < 1e-3 * sum(y * y for y in b))(read_npy("p.npy")[1], read_npy("r.npy")[1])' || bad "ct fbp and ct recon of a parallel scan differ"
 rm -f w.npy

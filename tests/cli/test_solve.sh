@@ -14,7 +14,7 @@ has 'solved    8 iterations; stopped by iterations; residual '
 has 'memory    at most '
 files report c.json '(lambda k: k["iterations"] == 8 and k["stop"] == "iterations" and len(k["residuals"]) == 9 and k["residuals"][0] == 1 and all(b <= a for a, b in zip(k["residuals"], k["residuals"][1:])) and k["residuals"][-1] == k["relative"] < 0.2)(r["result"])' || bad "residuals of cgls"
 files report c.json 'r["memory"]["accounted_peak"] <= r["result"]["memory"]["host_bytes"] + 131072' || bad "more memory than was said: $(grep -A12 '"memory"' c.json)"
-for how in '--threads 1' '--threads 3' '--isa base' '--chunk 5' '--devices sim:0,sim:1,cpu --weights 2,1,1' '--host-memory 1M'; do
+for how in '--threads 1' '--threads 3' '--isa base' '--chunk 5' '--devices sim:0,sim:1,cpu --weights 2,1,1' '--host-memory 1M' '--from-disk yes' '--from-disk yes --host-memory 300K'; do
     works ct cgls views.npy -o w.npy $scan --iterations 8 -q $how
     cmp -s c.npy w.npy || bad "$how changes bits of cgls"
     rm -f w.npy
@@ -37,20 +37,22 @@ works ct sirt views.npy -o w.npy $scan --iterations 12 --devices sim:0,cpu --chu
 cmp -s s.npy w.npy || bad "devices change bits of sirt"
 works ct sirt views.npy -o w.npy $scan --iterations 12 --initial head.mha --relaxation 0.5 --overwrite -q
 cmp -s s.npy w.npy && bad "--initial and --relaxation do nothing"
+works ct sirt views.npy -o w.npy $scan --iterations 12 --from-disk yes -q --overwrite
+cmp -s s.npy w.npy || bad "sirt from disk changes bits"
 rm -f w.npy
 
 # Ended on the way, it goes on where it was.
 for solver in cgls sirt; do
-    works ct $solver views.npy -o whole.npy $scan --iterations 400 -q
-    "$MOTET" ct $solver views.npy -o part.npy $scan --iterations 400 --resume kept --progress >out.txt 2>err.txt &
-    until grep -q ' of 400 (' err.txt && ls kept/* >out.txt 2>&1 || ! kill -0 $! 2>out.txt; do sleep 0.01; done
+    works ct $solver views.npy -o whole.npy $scan --iterations 250 -q
+    "$MOTET" ct $solver views.npy -o part.npy $scan --iterations 250 --resume kept --progress >out.txt 2>err.txt &
+    until grep -q ' of 250 (' err.txt && ls kept/* >out.txt 2>&1 || ! kill -0 $! 2>out.txt; do sleep 0.01; done
     sleep 0.1
     kill -TERM $! 2>out.txt
     wait $!
     code=$?
     if [ $code = 5 ]; then
         grep -q 'kept keeps what is finished' err.txt || bad "cancelled $solver says $(tail -1 err.txt)"
-        works ct $solver views.npy -o part.npy $scan --iterations 400 --resume kept --json part.json
+        works ct $solver views.npy -o part.npy $scan --iterations 250 --resume kept --json part.json
         has 'of them before'
     else
         [ $code = 0 ] || bad "$solver, cancelled: exit code $code: $(tail -1 err.txt)"
@@ -68,6 +70,6 @@ files npy small.npy '<f4' 2,3,4 0
 "$MOTET" ct cgls views.npy -o w.npy $scan --initial small.npy >out.txt 2>err.txt
 [ $? = 2 ] || bad "a volume of another size to begin at: exit code is not 2"
 grep -q 'small.npy has 4 x 3 x 2 voxels, the volume 12 x 12 x 12' err.txt || bad "says $(cat err.txt)"
-refused 4 "on the host: the bound is" ct cgls views.npy -o w.npy $scan --host-memory 140K
+refused 4 "on the host: the bound is" ct cgls views.npy -o w.npy $scan --host-memory 140K --from-disk no
 nothing_but views.npy head.mha head.npy c.npy c.json c.png s.npy s.json b.npy b.json small.npy
 finish

@@ -27,7 +27,7 @@ works ct backproject a.npy -o back.npy --line-integrals --sid 40 --sdd 64 --pitc
 works ct convert head.mha head.npy -q
 files report b.json '(lambda x, a, y: abs(sum(p * p for p in a) - sum(p * q for p, q in zip(x, y))) < 1e-6 * sum(p * p for p in a))(read_npy("head.npy")[1], read_npy("a.npy")[1], read_npy("back.npy")[1])' || bad "backproject is not the transpose of project"
 
-for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 1' '--chunk 5' '--devices sim:0,cpu --weights 2,1' '--memory 256K' '--host-memory 1M'; do
+for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 1' '--chunk 5' '--devices sim:0,cpu --weights 2,1' '--memory 256K' '--host-memory 1M' '--from-disk yes'; do
     for tilt in '' '--tilt 10'; do
         if [ -z "$tilt" ]; then cp a.npy fore.npy; else works ct project head.mha -o fore.npy $cone $tilt -q --overwrite; fi
         "$MOTET" ct project head.mha -o w.npy $cone $tilt -q $how 2>err.txt
@@ -42,12 +42,22 @@ for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 1' '--ch
     done
 done
 
+works ct project head.mha -o w.mha $cone --from-disk yes --png view.png --json w.json
+has 'line integrals stay in files'
+files report w.json '(lambda a: r["result"]["memory"]["from_disk"] and r["result"]["digest"] is None and (min(a), max(a)) == (r["result"]["minimum"], r["result"]["maximum"]))(read_npy("a.npy")[1])' || bad "extent of what was written from disk"
+works ct project head.mha -o v.mha $cone --png same.png -q
+cmp -s w.mha v.mha && cmp -s view.png same.png || bad "from disk, file or picture is another"
+rm -f w.mha v.mha view.png same.png w.json
+works ct backproject a.npy -o w.npy --line-integrals --sid 40 --sdd 64 --pitch 1.25 --size 12 --voxel 1 --from-disk yes -q
+cmp -s back.npy w.npy || bad "backproject from disk changes bits"
+rm -f w.npy
+
 # What the file and the flags say must agree; raw counts need flats.
 refused 2 'the input has 24' ct backproject a.npy -o w.npy --line-integrals --sid 40 --sdd 64 --detector 25x18
 refused 2 'no flat fields' ct backproject a.npy -o w.npy --sid 40 --sdd 64
 refused 1 'but --line-integrals needs none' ct backproject a.npy -o w.npy --line-integrals --flats f.npy --sid 40 --sdd 64
-refused 4 'take 1.5 GiB, of 1.0 MiB allowed on the host' ct project head.mha -o w.npy --sid 40 --sdd 64 --views 100 --detector 2000 --host-memory 1M
-refused 4 'takes at least' ct project head.mha -o w.npy $cone --devices sim:0 --memory 1000
+refused 4 'take 1.5 GiB, of 1.0 MiB allowed on the host' ct project head.mha -o w.npy --sid 40 --sdd 64 --views 100 --detector 2000 --host-memory 1M --from-disk no
+refused 4 'takes at least' ct project head.mha -o w.npy $cone --devices sim:0 --memory 1000 --from-disk no
 refused 1 'without --png' ct project head.mha -o w.npy $cone --slice 3
 refused 2 'there are views 0 to 11' ct project head.mha -o w.npy $cone --png w.png --slice 12
 refused 1 'expected a path ending in .png' ct project head.mha -o w.npy $cone --png w.jpg
