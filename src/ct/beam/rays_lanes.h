@@ -63,10 +63,6 @@ K_FN ct_vs ct_vs_fma(ct_vs a, ct_vs b, ct_vs c)
 {
     return (ct_vs)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
-K_FN ct_vs ct_vs_gather(const float *p, ct_vl at)
-{
-    return (ct_vs)_mm512_i64gather_ps((__m512i)at, p, 4);
-}
 
 #elif !defined(__CUDACC__) && !defined(CT_DOUBLE) && defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
@@ -119,10 +115,6 @@ K_FN ct_vs ct_vs_fma(ct_vs a, ct_vs b, ct_vs c)
 {
     return (ct_vs)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
 }
-K_FN ct_vs ct_vs_gather(const float *p, ct_vl at)
-{
-    return (ct_vs)_mm256_i64gather_ps(p, (__m256i)at, 4);
-}
 #endif
 
 #ifdef CT_RAYS_LANES
@@ -148,6 +140,15 @@ K_FN ct_vs ct_vs_load(const float *p)
 }
 K_FN void ct_vs_store(float *p, ct_vs a) { __builtin_memcpy(p, &a, sizeof a); }
 K_FN ct_vs ct_vs_of(float a) { return (ct_vs){0} + a; }
+/* p[at] in each lane, one by one: faster here than the processors' own gathers. */
+K_FN ct_vs ct_vs_gather(const float *p, ct_vl at)
+{
+    int64_t i[CT_RAYS_LANES];
+    float value[CT_RAYS_LANES];
+    ct_vl_store(i, at);
+    for (int l = 0; l < CT_RAYS_LANES; l++) value[l] = p[i[l]];
+    return ct_vs_load(value);
+}
 #endif
 
 #endif

@@ -51,6 +51,7 @@ rt_op ct_rays_project_op(const motet_ct_geometry *g, const motet_array *volume,
                             .array = g->beam->poses,
                             .access = RT_READ,
                             .cut = {0, RT_WHOLE, RT_WHOLE}}},
+        .batch = 8 * g->rows, /* columns side by side meet the same voxels */
         .enqueue = enqueue,
         .user = g,
     };

@@ -57,15 +57,22 @@ K_FN void ct_rays_project_together(const ct_rays_project_args *a, int64_t k, int
     for (int64_t i = 0; i < count; i++) out[i] = a->ends ? ct_outcome(sums[i]) : sums[i];
 }
 
+/* Items [begin, end). Whole columns of a view go together, rows by rows: rays side by side meet the
+ * same voxels, which are then still near. */
 K_FN void ct_rays_project_range(const ct_rays_project_args *a, int64_t begin, int64_t end,
                                 void *scratch)
 {
     (void)scratch;
     while (begin < end) {
-        const int64_t v = begin % a->rows, ray = begin / a->rows;
-        const int64_t count = k_min_i64(k_min_i64(CT_RAYS_TOGETHER, a->rows - v), end - begin);
-        ct_rays_project_together(a, ray / a->columns, ray % a->columns, v, count);
-        begin += count;
+        const int64_t first = begin % a->rows, ray = begin / a->rows;
+        const int64_t k = ray / a->columns, u = ray % a->columns;
+        int64_t columns = 1, last = k_min_i64(a->rows, first + (end - begin));
+        if (first == 0 && last == a->rows)
+            columns = k_min_i64((end - begin) / a->rows, a->columns - u);
+        for (int64_t v = first; v < last; v += CT_RAYS_TOGETHER)
+            for (int64_t i = 0; i < columns; i++)
+                ct_rays_project_together(a, k, u + i, v, k_min_i64(CT_RAYS_TOGETHER, last - v));
+        begin += (columns - 1) * a->rows + last - first;
     }
 }
 

@@ -22,7 +22,6 @@ K_FN void ct_walkers_start(const ct_space *space, const ct_pose *pose, int64_t u
                            int64_t count, const ct_box *box, const int64_t stride[3],
                            ct_walkers *out)
 {
-    *out = (ct_walkers){.any = 0};
     const double a = (double)u - space->middle_u;
     double lane[CT_RAYS_LANES];
     for (int i = 0; i < CT_RAYS_LANES; i++) lane[i] = (double)(v + i) - space->middle_v;
@@ -51,9 +50,10 @@ K_FN void ct_walkers_start(const ct_space *space, const ct_pose *pose, int64_t u
     for (int i = 0; i < CT_RAYS_LANES; i++) lane[i] = i < count ? 1.0 : 0.0;
     const ct_vm meets = ct_vm_and(ct_vd_less(t0, t1), ct_vd_less(zero, ct_vd_load(lane)));
     out->any = ct_vm_any(meets);
-    if (!out->any) return;
     out->t = ct_vd_select(meets, t0, zero);
     out->end = ct_vd_select(meets, t1, zero);
+    out->at = ct_vl_of(0);
+    if (!out->any) return;
     int64_t at[CT_RAYS_LANES] = {0}, jump[CT_RAYS_LANES];
     for (int i = 0; i < 3; i++) {
         const ct_vd first = ct_vd_of((double)box->first[i]);
