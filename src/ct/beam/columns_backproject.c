@@ -9,6 +9,9 @@
 
 enum { VOLUME, SINOGRAM, POSES };
 
+/* A chunk should have columns long enough to be worth the search for their chords. */
+enum { CT_COLUMNS_GRAIN = 128 };
+
 /* The axis of a volume (z, y, x) that counts along an axis of space. */
 static int axis_of(int64_t space_axis) { return 2 - (int)space_axis; }
 
@@ -82,6 +85,7 @@ rt_op ct_columns_backproject_op(const motet_ct_geometry *g, const motet_array *s
         .enqueue = enqueue,
         .user = g,
     };
+    op.grain[axis_of(space->w)] = CT_COLUMNS_GRAIN;
     op.grain[axis_of(space->s)] = CT_COLUMNS_S;
     op.grain[axis_of(space->f)] = CT_COLUMNS_F;
     ct_fingerprint(g, op.fingerprint);
