@@ -8,8 +8,10 @@
 
 #include "kern/exact.h"
 
+enum { HEAD = 10 };
+
 /* value, half axes, centre, degrees */
-static const double head[SOLID_MOST][8] = {
+static const double head[HEAD][8] = {
     {1.0, 0.69, 0.92, 0.81, 0.0, 0.0, 0.0, 0.0},
     {-0.8, 0.6624, 0.874, 0.78, 0.0, -0.0184, 0.0, 0.0},
     {-0.2, 0.11, 0.31, 0.22, 0.22, 0.0, 0.0, -18.0},
@@ -24,8 +26,8 @@ static const double head[SOLID_MOST][8] = {
 
 solid solid_head(const double centre[3], double radius, double value)
 {
-    solid s = {.ellipsoids = SOLID_MOST};
-    for (int k = 0; k < SOLID_MOST; k++) {
+    solid s = {.ellipsoids = HEAD};
+    for (int k = 0; k < HEAD; k++) {
         const double *row = head[k];
         solid_ellipsoid *e = &s.ellipsoid[k];
         e->value = row[0] * value;

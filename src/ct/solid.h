@@ -2,7 +2,7 @@
 #ifndef MOTET_CT_SOLID_H
 #define MOTET_CT_SOLID_H
 
-enum { SOLID_MOST = 10 };
+enum { SOLID_MOST = 12 };
 
 typedef struct solid_ellipsoid {
     double value;   /* attenuation per unit length, added to what lies below */
