@@ -6,6 +6,7 @@
 #include "kern/exact.h"
 
 static const double same_direction = 1e-6;     /* radians */
+static const double least_common = 0.6;        /* length of the mean of the v axes */
 static const double gap_medians = 3.5;         /* a gap of more is covered by no view */
 static const double least_gap = 0.05;          /* radians; and of more than that */
 static const double widest_fall = CT_TURN / 8; /* from covered to not */
@@ -43,7 +44,7 @@ static motet_status find_axis(motet_context *c, const motet_ct_views *g, orbit *
         for (int i = 0; i < 3; i++) sum[i] += sign * v[i];
     }
     const double size = k_sqrt(dot(sum, sum));
-    if (!(size > 0.25 * (double)g->views))
+    if (!(size > least_common * (double)g->views))
         return fail(c, MOTET_UNSUPPORTED,
                     "the views' v axes point anywhere (their mean has length %.2f), expected views "
                     "around an axis; cgls and sirt take any",
