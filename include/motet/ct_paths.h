@@ -52,6 +52,12 @@ MOTET_API motet_status motet_ct_trajectory_make(motet_context *context,
 /* Frees `view` of views that were made or read, and sets it to NULL. */
 MOTET_API void motet_ct_views_release(motet_context *context, motet_ct_views *views);
 
+/* Angles for a trajectory, as motet_ct_scan_options takes them: "start:stop" in degrees, evenly
+ * spaced, stop included, or a file (text: one angle in degrees a line; .npy). Writes `views`
+ * radians. NOT_FOUND, IO, BAD_DATA; BAD_SHAPE: another number of angles. */
+MOTET_API motet_status motet_ct_angles_read(motet_context *context, const char *text, int64_t views,
+                                            double *angles);
+
 /* A description in a file. X(name, number, text) */
 #define MOTET_CT_GEOMETRY_FORMAT_LIST(X)                                                           \
     X(AUTO, 0, "auto")   /* by what is in it */                                                    \

@@ -47,6 +47,8 @@ int ct_input_scan(run *r, ct_views_known *known, motet_ct_scan **out)
     known->columns = info.columns;
     known->rows = info.rows;
     known->pitch_u = known->pitch_v = info.pitch;
+    /* A file without angles is given zeros. */
+    if (info.first_angle != info.last_angle) known->angles = motet_ct_scan_angles(*out);
     return EXIT_OK;
 }
 

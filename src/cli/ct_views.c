@@ -3,13 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "words.h"
 
 static const double degree = 0.017453292519943295; /* in radians */
 
 /* Flags that a file takes the place of. */
-static const char *const path_flags[] = {"path", "arc",       "start",   "sid",       "sdd",
+static const char *const path_flags[] = {"path", "arc",       "angles",  "start",     "sid", "sdd",
                                          "rise", "amplitude", "periods", "path-seed", "tilt"};
 
 /* Takes what the input says where no flag does; refuses a flag that says otherwise. */
@@ -92,7 +93,29 @@ static int fill_sizes(const run *r, motet_ct_views *v)
     return EXIT_OK;
 }
 
-static int from_path(run *r, motet_ct_views *v)
+/* Angles of --angles, or of the input where no flag gives others; *own is to be freed. */
+static int take_angles(run *r, const ct_views_known *k, const motet_ct_views *v,
+                       motet_ct_trajectory *t, double **own)
+{
+    const args *a = r->args;
+    const char *text = args_text(a, "angles");
+    const int arc = args_given(a, "arc") || args_given(a, "start");
+    if (text && arc)
+        return complain(a->command, EXIT_USAGE, "--angles and --%s contradict each other",
+                        args_given(a, "arc") ? "arc" : "start");
+    if (!text) {
+        if (!arc) t->angles = k->angles;
+        return EXIT_OK;
+    }
+    *own = malloc((size_t)v->views * sizeof **own);
+    if (!*own) return complain(a->command, EXIT_DEVICE, "no memory for angles");
+    if (!access(text, F_OK)) run_input(r, text);
+    const motet_status st = motet_ct_angles_read(r->context, text, v->views, *own);
+    t->angles = *own;
+    return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
+}
+
+static int from_path(run *r, const ct_views_known *k, motet_ct_views *v)
 {
     const args *a = r->args;
     motet_ct_trajectory t;
@@ -116,12 +139,18 @@ static int from_path(run *r, motet_ct_views *v)
     t.shift_v = args_real(a, "shift-v", 0);
     t.tilt = args_real(a, "tilt", 0) * degree;
     t.seed = (uint64_t)args_whole(a, "path-seed", 0);
-    const int code = fill_sizes(r, v);
+    int code = fill_sizes(r, v);
     if (code) return code;
     fill_lengths(cone ? t.sdd / t.sid : 1, v);
-    const motet_ct_views given = *v;
-    const motet_status st = motet_ct_trajectory_make(r->context, &t, &given, v);
-    return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
+    double *own = NULL;
+    code = take_angles(r, k, v, &t, &own);
+    if (!code) {
+        const motet_ct_views given = *v;
+        const motet_status st = motet_ct_trajectory_make(r->context, &t, &given, v);
+        if (st != MOTET_OK) code = run_fail(r, r->context, st);
+    }
+    free(own);
+    return code;
 }
 
 static int from_file(run *r, const char *path, motet_ct_views *v)
@@ -162,7 +191,7 @@ int ct_views_take(run *r, const ct_views_known *known, motet_ct_views *out)
         return complain(r->args->command, EXIT_USAGE, "--geometry-format needs --geometry");
     int code = take_sizes(r, k, &v);
     if (!code) code = take_lengths(r, k, &v);
-    if (!code) code = path ? from_file(r, path, &v) : from_path(r, &v);
+    if (!code) code = path ? from_file(r, path, &v) : from_path(r, k, &v);
     if (code)
         motet_ct_views_release(r->context, &v);
     else

@@ -11,6 +11,7 @@ typedef struct ct_views_known {
     int64_t nx, ny, nz;
     double pitch_u, pitch_v; /* mm */
     double voxel[3];         /* along x, y, z, mm */
+    const double *angles; /* radians, one per view, for a path along which none are given; NULL */
 } ct_views_known;
 
 /* Takes the geometry; `known` may be NULL. A --geometry file becomes an input of the report.

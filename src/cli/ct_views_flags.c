@@ -28,6 +28,10 @@ const flag ct_views_flags[] = {
      "angles of the views, evenly spaced from --start on, the end excluded; negative: the other "
      "way "
      "round"},
+    {"angles", 0, FLAG_TEXT, 0, 0, 0, "START:STOP|FILE",
+     "two angles in degrees START:STOP, or a file", "a scan's own, else by --arc",
+     "in place of --arc and --start: evenly spaced angles in degrees, both ends included; or a "
+     "file, one angle a line or .npy"},
     {"start", 0, DEGREES, "0", "angle of the first view"},
     {"sid", 0, LENGTH_ABOVE_0, NULL, "source to axis; cone beams need it"},
     {"sdd", 0, LENGTH_ABOVE_0, NULL, "source to detector; cone beams need it"},

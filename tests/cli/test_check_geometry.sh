@@ -26,6 +26,15 @@ works ct check-geometry --beam parallel --views 180 --detector 64x4
 has '64 x 64 x 4 voxels of 1 x 1 x 1 mm'
 has 'nothing looks wrong'
 
+works ct check-geometry $scan --angles 0:-350
+has 'nothing looks wrong'
+for k in 0 1 2 3 4 5; do echo $((60 * k)); done >angles.txt
+works ct check-geometry --sid 320 --sdd 512 --views 6 --detector 64x48 --pitch 4 --size 100 --voxel 1 --angles angles.txt
+has 'largest gap 60'
+refused 2 '6 angles' ct check-geometry $scan --angles angles.txt
+refused 3 'absent' ct check-geometry $scan --angles absent
+refused 1 '--angles and --arc contradict' ct check-geometry $scan --angles 0:90 --arc 90
+
 # What is saved says the same.
 works ct check-geometry $scan --path helical --rise 30 --save saved.json --png scan.png
 cp out.txt first.txt

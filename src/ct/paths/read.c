@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/threads.h"
+#include "ct/angles.h"
 #include "kern/bits.h"
 #include "store/file.h"
 
@@ -145,5 +146,17 @@ motet_status motet_ct_views_read(motet_context *context, const char *path,
         *out = read;
     else
         motet_ct_views_release(context, &read);
+    return st;
+}
+
+motet_status motet_ct_angles_read(motet_context *context, const char *text, int64_t views,
+                                  double *angles)
+{
+    if (!text || views < 1)
+        return fail(context, MOTET_BAD_ARGUMENT, "views is %lld and text %s, expected angles",
+                    (long long)views, text ? "there" : "NULL");
+    const thread_float_state former = thread_float_enter();
+    const motet_status st = angles_given(context, text, views, angles);
+    thread_float_leave(former);
     return st;
 }

@@ -404,6 +404,23 @@ static void leap_rows_run_along_v_and_its_centre_is_in_pixels(void **state)
     motet_context_free(c);
 }
 
+static void angles_come_from_ranges_and_files(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    double angles[3] = {7, 7, 7};
+    assert_status(c, motet_ct_angles_read(c, "0:90", 0, angles), MOTET_BAD_ARGUMENT);
+    assert_status(c, motet_ct_angles_read(c, NULL, 3, angles), MOTET_BAD_ARGUMENT);
+    const char *path = written("degrees.txt", "0 # first\n\n30\n-45.5\n");
+    assert_status(c, motet_ct_angles_read(c, path, 2, angles), MOTET_BAD_SHAPE);
+    assert_true(angles[0] == 7 && angles[2] == 7);
+    assert_ok(c, motet_ct_angles_read(c, "0:-90", 3, angles));
+    assert_near(angles, 0, -pi / 4, -pi / 2);
+    assert_ok(c, motet_ct_angles_read(c, path, 3, angles));
+    assert_near(angles, 0, pi / 6, -45.5 * pi / 180);
+    motet_context_free(c);
+}
+
 /* ---- Refusals ---- */
 
 static void what_is_wrong_is_named_with_its_place(void **state)
@@ -535,6 +552,7 @@ int main(void)
         cmocka_unit_test(rtk_views_project_points_where_rtks_matrix_does),
         cmocka_unit_test(rtk_angles_turn_about_y_and_offsets_lie_in_rotated_axes),
         cmocka_unit_test(leap_rows_run_along_v_and_its_centre_is_in_pixels),
+        cmocka_unit_test(angles_come_from_ranges_and_files),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
         cmocka_unit_test(what_is_said_nowhere_or_twice_is_named),
     };
