@@ -2,6 +2,8 @@
  *
  *     motet ct simulate -o scan.h5 && motet ct recon scan.h5 -o volume.mha
  *     ct_known_answer volume.mha FOLDER
+ *     motet ct phantom -o views.npy --truth head.mha ... && motet ct fdk views.npy -o volume.mha
+ * ... ct_known_answer volume.mha FOLDER head.mha
  *
  * prints one "name value" a line and writes to the folder: result.png, truth.png, difference.png
  * (middle slice, one grey scale for the first two), profile.txt (column, truth, result along the
@@ -160,13 +162,17 @@ static void write_profile(const char *folder, const float *truth, const float *r
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: ct_known_answer VOLUME FOLDER\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: ct_known_answer VOLUME FOLDER [HEAD]\n");
         return 1;
     }
     if (motet_context_create(NULL, &context) != MOTET_OK) return 1;
     volume result = load(argv[1]);
-    volume truth = truth_of(&result);
+    volume truth = argc == 4 ? load(argv[3]) : truth_of(&result);
+    if (truth.nz != result.nz || truth.ny != result.ny || truth.nx != result.nx) {
+        fprintf(stderr, "ct_known_answer: %s and %s are of different sizes\n", argv[1], argv[3]);
+        return 1;
+    }
     print_errors(&result, &truth);
 
     const int64_t pixels = result.ny * result.nx, middle = result.nz / 2 * pixels;
