@@ -69,8 +69,8 @@ mkdir -p "$folder/fdk" "$folder/cgls"
     --size $cone_size --points 2 --quiet >/dev/null || fail "motet ct phantom failed"
 scan="$folder/views.npy --line-integrals $cone --size $cone_size"
 cone_table=
-for how in "fdk" "fdk --threads 1 --isa base" "fdk --from-disk yes --chunk 7" "cgls --iterations 20" \
-    "cgls --iterations 20 --threads 1 --chunk 5"; do
+for how in "fdk" "fdk --threads 1 --isa base" "fdk --from-disk yes --chunk 7" "cgls --iterations 15" \
+    "cgls --iterations 15 --threads 1 --chunk 5"; do
     method=${how%% *}
     run=$folder/runs/$method
     start=$(now)

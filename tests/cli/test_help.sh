@@ -4,7 +4,7 @@
 
 works --help
 has 'usage: motet COMMAND'
-for command in devices verify bench completion help version ct 'ct info' 'ct convert' 'ct simulate' 'ct recon' 'ct check-geometry'; do
+for command in devices verify bench completion help version ct 'ct info' 'ct convert' 'ct simulate' 'ct recon' 'ct phantom' 'ct project' 'ct backproject' 'ct fdk' 'ct fbp' 'ct cgls' 'ct sirt' plan 'ct check-geometry'; do
     works $command --help
     has "usage: motet $command"
     [ -s err.txt ] && bad "$command --help: printed on stderr"
@@ -36,6 +36,9 @@ if command -v bash >/dev/null; then
     complete_line motet ct re; has recon
     complete_line motet ct recon x --ce; has --center
     complete_line motet ct recon x --window h; has hann; has hamming
+    complete_line motet ct fdk x --weights-scheme s; has short
+    complete_line motet ct sirt x --non; has --nonnegative
+    complete_line motet ct cgls x --from-disk ''; has auto
     complete_line motet ct recon x -o y --isa ''; has v4
     complete_line motet completion f; has fish
     complete_line motet help ct s; has simulate
