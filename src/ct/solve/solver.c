@@ -174,42 +174,6 @@ static void free_arrays(ct_solver *s)
     motet_array_free(s->ray_sums);
 }
 
-/* Operations. */
-
-static motet_status bring_home(ct_solver *s)
-{
-    TRY(motet_array_fetch(s->x));
-    for (int i = 0; i < CT_SOLVER_ARRAYS; i++) {
-        if (s->voxels[i]) TRY(motet_array_fetch(s->voxels[i]));
-        if (s->rays[i]) TRY(motet_array_fetch(s->rays[i]));
-    }
-    return MOTET_OK;
-}
-
-motet_status ct_solver_project(ct_solver *s, motet_array *volume, motet_array *sinogram)
-{
-    const motet_status st = ct_project_anew(s->geometry, volume, sinogram);
-    if (st != MOTET_OVER_BUDGET) return st;
-    TRY(bring_home(s));
-    return ct_project_anew(s->geometry, volume, sinogram);
-}
-
-motet_status ct_solver_backproject(ct_solver *s, motet_array *sinogram, motet_array *volume)
-{
-    const motet_status st = ct_backproject_anew(s->geometry, sinogram, volume);
-    if (st != MOTET_OVER_BUDGET) return st;
-    TRY(bring_home(s));
-    return ct_backproject_anew(s->geometry, sinogram, volume);
-}
-
-motet_status ct_solver_run(ct_solver *s, ct_vectors vectors, double *square)
-{
-    const motet_status st = ct_vectors_run(vectors, square);
-    if (st != MOTET_OVER_BUDGET) return st;
-    TRY(bring_home(s));
-    return ct_vectors_run(vectors, square);
-}
-
 /* Where it begins. The caller's arrays are at home. */
 static motet_status start(ct_solver *s, const motet_array *from)
 {

@@ -71,7 +71,8 @@ motet_status ct_solve_on_disk(motet_ct_geometry *geometry, const ct_method *meth
                               motet_array *volume, motet_ct_solve_result *result);
 
 /* Operations of a step. Where what stays on a device leaves no room for one, all of it is brought
- * home, from where it is sent as far as there is room. */
+ * home, from where it is sent as far as there is room; where that is not enough nothing stays any
+ * more. */
 motet_status ct_solver_project(ct_solver *s, motet_array *volume, motet_array *sinogram);
 motet_status ct_solver_backproject(ct_solver *s, motet_array *sinogram, motet_array *volume);
 motet_status ct_solver_run(ct_solver *s, ct_vectors vectors, double *square);

@@ -25,8 +25,8 @@ static double quality(solve_fn *solve, const char *name, int64_t n, int64_t view
 {
     motet_context *c = test_context();
     motet_ct_view *view = calloc((size_t)views, sizeof *view);
-    const motet_ct_views g = ct_circular(views, view, 2.5 * (double)n, 4.0 * (double)n, 2 * n,
-                                         3 * n / 2, 1.25, n, n, n);
+    const motet_ct_views g =
+        ct_circular(views, view, 2.5 * (double)n, 4.0 * (double)n, 2 * n, 3 * n / 2, 1.25, n, n, n);
     motet_ct_geometry *geometry = NULL;
     assert_ok(c, motet_ct_geometry_create(c, &g, &geometry));
     motet_array *truth = ct_array(c, n, n, n), *found = ct_array(c, n, n, n);
