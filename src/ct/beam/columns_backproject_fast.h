@@ -21,20 +21,30 @@ enum {
     CT_GATHER_SUMS = CT_COLUMNS_W + CT_GATHER_PAD
 };
 
-/* Rows [begin, end) of a view, upright. Planes count from the block's first cell. */
+/* Rows [begin, end) of a view, upright. Planes count from the block's first cell, rows from
+ * `begin`. */
 typedef struct ct_gather_table {
     float fraction[CT_GATHER_ROWS + CT_GATHER_PAD], slope[CT_GATHER_ROWS + CT_GATHER_PAD];
     float steep[CT_GATHER_ROWS + CT_GATHER_PAD];
     int32_t whole[CT_GATHER_ROWS + CT_GATHER_PAD]; /* less the bits of ct_whole's magic number */
     int64_t begin, end;
-    double steepest; /* |slope| */
+    float steepest;               /* |slope| */
+    float at, at_t, step, step_t; /* row r lies near at + at_t t + r (step + step_t t) */
 } ct_gather_table;
 
+/* A row of the tile's columns, and what ray u does to each. */
+typedef struct ct_gather_strip {
+    float t0[CT_COLUMNS_F], t1[CT_COLUMNS_F]; /* its chords */
+    float middle[CT_COLUMNS_F];               /* of the ray, not turned */
+    int32_t row[CT_COLUMNS_F], end[CT_COLUMNS_F];
+    int32_t share[CT_COLUMNS_F]; /* rows that a plane may have, at most; 0: not to be packed */
+} ct_gather_strip;
+
 typedef struct ct_gather {
-    ct_gather_table table;
-    /* What a chord gives to both sides of each plane. */
-    float above[CT_GATHER_ROWS + 2 * CT_GATHER_PAD], below[CT_GATHER_ROWS + 2 * CT_GATHER_PAD];
+    /* What a chord gives to both sides of each plane; zeros before. */
+    float above[CT_GATHER_ROWS + 3 * CT_GATHER_PAD], below[CT_GATHER_ROWS + 3 * CT_GATHER_PAD];
     float sums[CT_COLUMNS_TILE][CT_GATHER_SUMS]; /* of the tile */
+    ct_gather_table table;
 } ct_gather;
 
 K_FN size_t ct_columns_backproject_scratch(void) { return sizeof(ct_gather); }
@@ -68,10 +78,13 @@ K_FN void ct_gather_depths(const ct_gather_block *b, const ct_pose *pose, double
     t[1] = k_min(k_max(t[1], pose->first), pose->last);
 }
 
-/* 0: rows are too many or too close; the view is left to the item's way. */
+/* 0: rows are too many, too close, or too far away for float32 to tell which ones are near; the
+ * view is left to the item's way. */
 K_FN int ct_gather_rows(const ct_gather_block *b, const ct_pose *pose, ct_gather_table *table)
 {
     const ct_space *p = &b->a->space;
+    const double o = pose->o[p->w] - (double)b->w, d = pose->d[p->w];
+    const double ov = pose->ov[p->w], dv = pose->dv[p->w];
     double t[2];
     ct_gather_depths(b, pose, t);
     table->begin = p->rows;
@@ -79,12 +92,20 @@ K_FN int ct_gather_rows(const ct_gather_block *b, const ct_pose *pose, ct_gather
     for (int i = 0; i < 2; i++) { /* where a plane is seen is monotonous in t */
         const ct_climb climb = ct_climb_of(p, pose, t[i]);
         if (climb.inverse == 0.0) return 0;
+        if (!(climb.step > 0x1p-10 * (k_abs(ov) + k_abs(t[i] * dv)))) return 0;
         const ct_near rows = ct_rows_near(p, climb, b->w - 2, b->w + b->cells + 2);
         table->begin = k_min_i64(table->begin, rows.begin);
         table->end = k_max_i64(table->end, rows.end);
     }
+    const double r = (double)table->begin - p->middle_v;
+    const double at = k_fma(r, ov, o), at_t = k_fma(r, dv, d);
+    table->at = (float)at;
+    table->at_t = (float)at_t;
+    table->step = (float)ov;
+    table->step_t = (float)dv;
+    if (!(k_abs(at) + k_max(k_abs(t[0]), k_abs(t[1])) * k_abs(at_t) < 0x1p16)) return 0;
     if (table->end - table->begin > CT_GATHER_ROWS) return 0;
-    table->steepest = 0.0;
+    double steepest = 0.0;
     const int64_t rows = table->end - table->begin;
     for (int64_t i = 0; i < rows; i++) {
         const ct_row row = ct_row_of(p, pose, table->begin + i, 0);
@@ -93,8 +114,9 @@ K_FN int ct_gather_rows(const ct_gather_block *b, const ct_pose *pose, ct_gather
         table->steep[i] = row.steep;
         const int64_t whole = k_min_i64(k_max_i64(row.whole - b->w, -(1 << 24)), 1 << 24);
         table->whole[i] = (int32_t)whole - 0x4b400000;
-        table->steepest = k_max(table->steepest, k_abs((double)row.slope));
+        steepest = k_max(steepest, k_abs((double)row.slope));
     }
+    table->steepest = (float)steepest;
     for (int64_t i = k_max_i64(rows, 0); i < rows + CT_GATHER_PAD; i++) { /* a plane far away */
         table->fraction[i] = table->slope[i] = 0.0f;
         table->steep[i] = 1.0f;
@@ -110,7 +132,7 @@ typedef struct ct_spread {
 } ct_spread;
 
 typedef struct ct_gather_chord {
-    float middle, length; /* of the ray, not turned */
+    float middle, length; /* t of the ray, not turned */
     const float *ray;     /* row table->begin */
     int64_t readable;     /* values from there on */
 } ct_gather_chord;
@@ -135,17 +157,23 @@ K_FN ct_spread ct_spread_of(const ct_gather_table *table, const ct_gather_chord 
     return spread;
 }
 
-/* Rows [row, end): no plane is without rows, none has more than `share`. Planes are counted from
- * the first, which is returned. */
-K_FN void ct_gather_packed(const int share, ct_gather *g, const ct_gather_chord *c, int64_t row,
-                           int64_t end, float *K_RESTRICT above, float *K_RESTRICT below)
+/* Rows [row, end): no plane is without rows, none has more than `share`. Answers the first plane,
+ * which is at index 0, and how many there are. */
+typedef struct ct_planes {
+    int64_t first, count;
+} ct_planes;
+
+K_FN ct_planes ct_gather_packed(const int share, const ct_gather_table *table,
+                                const ct_gather_chord *c, int64_t row, int64_t end,
+                                float *K_RESTRICT above, float *K_RESTRICT below)
 {
-    ct_spread here = ct_spread_of(&g->table, c, row);
+    ct_spread here = ct_spread_of(table, c, row);
+    ct_planes planes = {here.plane[0], 0};
     uint32_t shared = 0; /* bit 0: the first lane has the plane of the row before */
     for (; row < end; row += CT_LANES) {
         ct_spread next = here;
         next.plane = ct_vi_of(1 << 29);
-        if (row + CT_LANES < end) next = ct_spread_of(&g->table, c, row + CT_LANES);
+        if (row + CT_LANES < end) next = ct_spread_of(table, c, row + CT_LANES);
         ct_vf up = here.above, down = here.below;
         uint32_t same = 0;
         for (int j = 1; j < share; j++) {
@@ -159,21 +187,25 @@ K_FN void ct_gather_packed(const int share, ct_gather *g, const ct_gather_chord 
         shared |= same << 1;
         const uint32_t firsts = ~shared & ((1u << CT_LANES) - 1u);
         const ct_pack pack = ct_pack_of(firsts);
-        ct_vf_store(above, ct_vf_pack(up, pack));
-        ct_vf_store(below, ct_vf_pack(down, pack));
-        const int count = __builtin_popcount(firsts);
-        above += count;
-        below += count;
+        ct_vf_store(above + planes.count, ct_vf_pack(up, pack));
+        ct_vf_store(below + planes.count, ct_vf_pack(down, pack));
+        planes.count += __builtin_popcount(firsts);
         shared = shared >> CT_LANES;
         here = next;
     }
+    /* The last one is that of the padding. */
+    if (row > table->end - table->begin) planes.count--;
+    ct_vf_store(above + planes.count, ct_vf_of(0.0f));
+    ct_vf_store(below + planes.count, ct_vf_of(0.0f));
+    return planes;
 }
 
-/* Cells [low, high) of the column get what planes give, plane `first` being at index 0. */
+/* Cells [low, high) of the column get what planes give, plane `first` being at index 0. Up to
+ * CT_LANES cells on each side get zeros. */
 K_FN void ct_gather_add(float *K_RESTRICT sum, int64_t low, int64_t high, int64_t first,
                         const float *K_RESTRICT above, const float *K_RESTRICT below)
 {
-    for (int64_t i = low; i < high; i += CT_LANES) {
+    for (int64_t i = low & -CT_LANES; i < high; i += CT_LANES) {
         const ct_vf given = ct_vf_load(above + i - first) + ct_vf_load(below + i + 1 - first);
         ct_vf_store(sum + i, ct_vf_load(sum + i) + given);
     }
@@ -182,60 +214,69 @@ K_FN void ct_gather_add(float *K_RESTRICT sum, int64_t low, int64_t high, int64_
 K_FN void ct_gather_one_by_one(ct_gather *g, const ct_gather_chord *c, int64_t row, int64_t end,
                                int64_t cells, float *K_RESTRICT sum)
 {
-    memset(g->above, 0, sizeof *g->above * (size_t)(cells + 2 * CT_GATHER_PAD));
-    memset(g->below, 0, sizeof *g->below * (size_t)(cells + 2 * CT_GATHER_PAD));
+    float *above = g->above + CT_GATHER_PAD, *below = g->below + CT_GATHER_PAD;
+    memset(above, 0, sizeof *above * (size_t)(cells + CT_GATHER_PAD));
+    memset(below, 0, sizeof *below * (size_t)(cells + CT_GATHER_PAD));
     for (; row < end; row += CT_LANES) {
         const ct_spread spread = ct_spread_of(&g->table, c, row);
         int32_t plane[CT_LANES];
-        float above[CT_LANES], below[CT_LANES];
+        float up[CT_LANES], down[CT_LANES];
         ct_vi_store(plane, spread.plane);
-        ct_vf_store(above, spread.above);
-        ct_vf_store(below, spread.below);
+        ct_vf_store(up, spread.above);
+        ct_vf_store(down, spread.below);
         for (int i = 0; i < CT_LANES; i++) {
             if (plane[i] < 0 || plane[i] > cells) continue;
-            g->above[plane[i]] += above[i];
-            g->below[plane[i]] += below[i];
+            above[plane[i]] += up[i];
+            below[plane[i]] += down[i];
         }
     }
-    ct_gather_add(sum, 0, cells, 0, g->above, g->below);
+    ct_gather_add(sum, 0, cells, 0, above, below);
 }
 
-K_FN int32_t ct_gather_plane(const ct_gather_table *table, float middle, int64_t i)
+/* Which rows each chord needs, and how they share planes. */
+K_FN void ct_gather_search(const ct_gather_block *b, const ct_gather_table *table, int turned,
+                           ct_gather_strip *strip)
 {
-    const float w = k_fmaf(middle, table->slope[i], table->fraction[i]);
-    return table->whole[i] + 0x4b400000 + (int32_t)ct_whole(w);
+    const float rows = (float)(table->end - table->begin), cells = (float)b->cells;
+    for (int i = 0; i < CT_COLUMNS_F; i++) {
+        const float middle = 0.5f * (strip->t0[i] + strip->t1[i]), t = turned ? -middle : middle;
+        const float step = k_fmaf(t, table->step_t, table->step), inverse = 1.0f / step;
+        const float at = k_fmaf(t, table->at_t, table->at);
+        const float low = (-1.0f - at) * inverse - 1.0f;
+        const float high = (cells + 1.0f - at) * inverse + 2.0f;
+        strip->middle[i] = t;
+        strip->row[i] = (int32_t)k_minf(k_maxf(low, 0.0f), rows);
+        strip->end[i] = (int32_t)k_minf(k_maxf(high, 0.0f), rows);
+        /* Float32 moves rows by so many cells: planes could be left out, or come out of order. */
+        const float moves = 0x1p-20f * (1.0f + k_absf(t) * table->steepest);
+        const float share = (1.0f + moves) * inverse * 1.0001f;
+        const int gaps = (step * 1.0001f + moves > 1.0f) | (moves > 0.01f);
+        const int32_t some = share < 2.0f ? 2 : share < 3.0f ? 3 : CT_GATHER_SHARE;
+        strip->share[i] = gaps | !(share < (float)CT_GATHER_SHARE) ? 0 : some;
+    }
 }
 
-/* One chord to its column. */
-K_FN void ct_gather_chord_add(const ct_gather_block *b, const ct_pose *pose, ct_gather *g,
-                              const ct_gather_chord *c, float *K_RESTRICT sum)
+/* Chord i of the strip to its column. */
+K_FN void ct_gather_chord_add(const ct_gather_block *b, ct_gather *g, const ct_gather_strip *strip,
+                              int i, const float *ray, int64_t readable, float *K_RESTRICT sum)
 {
-    const ct_space *p = &b->a->space;
-    const ct_climb climb = ct_climb_of(p, pose, (double)c->middle);
-    const ct_near near = ct_rows_near(p, climb, b->w, b->w + b->cells);
-    const int64_t row = k_max_i64(near.begin, g->table.begin) - g->table.begin;
-    const int64_t end = k_min_i64(near.end, g->table.end) - g->table.begin;
+    const ct_gather_chord c = {strip->middle[i], strip->t1[i] - strip->t0[i], ray, readable};
+    const int64_t row = strip->row[i], end = strip->end[i];
     if (row >= end) return;
-    /* Float32 moves rows by so many cells: planes could be left out, or come out of order. */
-    const double moves = 0x1p-21 * (1.0 + k_abs((double)c->middle) * g->table.steepest);
-    const double share = (1.0 + moves) * climb.inverse;
-    if (climb.step + moves > 1.0 || share >= (double)CT_GATHER_SHARE || moves > 0.01) {
-        ct_gather_one_by_one(g, c, row, end, b->cells, sum);
+    float *above = g->above + CT_GATHER_PAD, *below = g->below + CT_GATHER_PAD;
+    ct_planes planes;
+    if (strip->share[i] == 2)
+        planes = ct_gather_packed(2, &g->table, &c, row, end, above, below);
+    else if (strip->share[i] == 3)
+        planes = ct_gather_packed(3, &g->table, &c, row, end, above, below);
+    else if (strip->share[i])
+        planes = ct_gather_packed(CT_GATHER_SHARE, &g->table, &c, row, end, above, below);
+    else {
+        ct_gather_one_by_one(g, &c, row, end, b->cells, sum);
         return;
     }
-    float *above = g->above + CT_GATHER_PAD, *below = g->below + CT_GATHER_PAD;
-    if (share < 2.0)
-        ct_gather_packed(2, g, c, row, end, above, below);
-    else if (share < 3.0)
-        ct_gather_packed(3, g, c, row, end, above, below);
-    else
-        ct_gather_packed(CT_GATHER_SHARE, g, c, row, end, above, below);
-    const int64_t first = ct_gather_plane(&g->table, c->middle, row);
-    const int64_t last = ct_gather_plane(&g->table, c->middle, end - 1);
-    above[-1] = 0.0f;
-    for (int i = 0; i < CT_LANES + 1; i++)
-        above[last + 1 - first + i] = below[last + 1 - first + i] = 0.0f;
-    ct_gather_add(sum, k_max_i64(first - 1, 0), k_min_i64(last + 1, b->cells), first, above, below);
+    ct_gather_add(sum, k_max_i64(planes.first - 1, 0),
+                  k_min_i64(planes.first + planes.count, b->cells), planes.first, above, below);
 }
 
 /* The item's way, for one chord. */
@@ -263,7 +304,7 @@ K_FN void ct_gather_view(const ct_gather_block *b, int64_t view, ct_gather *g)
         const int turned = ct_turned(p, &pose, u);
         const int64_t at = (view * p->columns + u) * p->rows;
         float cross_s[CT_COLUMNS_S + 1], cross_f[CT_COLUMNS_F + 1];
-        float t0[CT_COLUMNS_F], t1[CT_COLUMNS_F];
+        ct_gather_strip strip;
         for (int i = 0; i <= CT_COLUMNS_S; i++)
             cross_s[i] = (float)ct_cross(&ray, (int)p->s, b->s + i);
         for (int i = 0; i <= CT_COLUMNS_F; i++)
@@ -274,27 +315,23 @@ K_FN void ct_gather_view(const ct_gather_block *b, int64_t view, ct_gather *g)
             for (int i = 0; i < CT_COLUMNS_F; i++) {
                 const float low = ct_least(cross_f[i], cross_f[i + 1]);
                 const float high = ct_most(cross_f[i], cross_f[i + 1]);
-                t0[i] = ct_most(ct_most(cross_s[s], low), first);
-                t1[i] = ct_least(ct_least(cross_s[s + 1], high), last);
+                strip.t0[i] = ct_most(ct_most(cross_s[s], low), first);
+                strip.t1[i] = ct_least(ct_least(cross_s[s + 1], high), last);
             }
             for (int i = 0; i < CT_COLUMNS_F; i += CT_LANES)
-                met |= ct_vf_above(ct_vf_load(t1 + i), ct_vf_load(t0 + i)) << i;
-            for (met &= b->which[s]; met; met &= met - 1) {
+                met |= ct_vf_above(ct_vf_load(strip.t1 + i), ct_vf_load(strip.t0 + i)) << i;
+            met &= b->which[s];
+            if (!met) continue;
+            if (fast) ct_gather_search(b, &g->table, turned, &strip);
+            for (; met; met &= met - 1) {
                 const int i = __builtin_ctz(met);
                 float *sum = g->sums[s * CT_COLUMNS_F + i];
-                if (!fast) {
-                    ct_gather_plainly(b, &pose, (ct_piece){t0[i], t1[i]}, turned, a->rays + at,
-                                      sum);
-                    continue;
-                }
-                const float middle = 0.5f * (t0[i] + t1[i]);
-                const ct_gather_chord c = {
-                    .middle = turned ? -middle : middle,
-                    .length = t1[i] - t0[i],
-                    .ray = a->rays + at + g->table.begin,
-                    .readable = rays - at - g->table.begin,
-                };
-                ct_gather_chord_add(b, &pose, g, &c, sum);
+                if (fast)
+                    ct_gather_chord_add(b, g, &strip, i, a->rays + at + g->table.begin,
+                                        rays - at - g->table.begin, sum);
+                else
+                    ct_gather_plainly(b, &pose, (ct_piece){strip.t0[i], strip.t1[i]}, turned,
+                                      a->rays + at, sum);
             }
         }
     }
@@ -319,6 +356,8 @@ K_FN void ct_gather_tile(const ct_columns_backproject_args *a, int64_t number, i
         if (s + ls < a->count_s && f + lf < a->count_f) b.which[ls] |= 1u << lf;
     }
     memset(g->sums, 0, sizeof g->sums);
+    memset(g->above, 0, sizeof *g->above * CT_GATHER_PAD);
+    memset(g->below, 0, sizeof *g->below * CT_GATHER_PAD);
     float *out = a->volume + s * a->stride_s + f * a->stride_f + w * a->stride_w;
     if (!a->starts)
         for (int64_t i = 0; i < b.cells; i++)
