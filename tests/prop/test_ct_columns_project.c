@@ -1,6 +1,7 @@
 /* Projection in column form gives one result: for every instruction set, item by item or fast, for
  * every cut in ranges, blocks and chunks, and on every set of devices. */
 #include "ct/beam/beam.h"
+#include "ct/beam/columns_lay.k.h"
 #include "ct/beam/columns_project_fast.h"
 #include "rt/run.h"
 #include "support/ct_pair.h"
@@ -190,6 +191,40 @@ static void same_bits_of_long_rays_and_many_rows(void **state)
     scene_free(&s);
 }
 
+/* Laying the volume is a copy, of any strides, sizes and parts. */
+static void volumes_are_laid_element_by_element(void **state)
+{
+    (void)state;
+    const int64_t sizes[][3] = {{3, 130, 16}, {2, 7, 41}, {1, 64, 15}, {4, 1, 50}, {5, 65, 33}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (int order = 0; order < 3; order++) {
+            const int64_t slabs = sizes[k][0], lines = sizes[k][1], cells = sizes[k][2];
+            const int64_t n = slabs * lines * cells;
+            float *from = malloc(sizeof(float) * (size_t)n),
+                  *to = malloc(sizeof(float) * (size_t)n);
+            for (int64_t i = 0; i < n; i++) from[i] = (float)i;
+            ct_columns_lay_args a = {from, lines, 1, slabs * lines, to, slabs, lines, cells};
+            if (order == 1) a.from_s = lines * cells, a.from_w = lines;
+            if (order == 2) a.from_s = cells, a.from_f = cells * slabs, a.from_w = 1;
+            for (int isa = K_BASE; isa < K_ISAS; isa++)
+                for (int64_t range = 0; ct_pair_can(isa) && range < 90; range = 2 * range + 3) {
+                    const int64_t items = slabs * lines, step = range ? range : items;
+                    memset(to, 0xff, sizeof(float) * (size_t)n);
+                    for (int64_t i = 0; i < items; i += step)
+                        K_ct_columns_lay.fast[isa](&a, i, i + step < items ? i + step : items,
+                                                   NULL);
+                    for (int64_t i = 0; i < n; i++) {
+                        const int64_t w = i % cells, f = i / cells % lines, s = i / cells / lines;
+                        const int64_t at = s * a.from_s + f * a.from_f + w * a.from_w;
+                        if (to[i] != from[at])
+                            fail_msg("sizes %zu order %d at %d", k, order, (int)i);
+                    }
+                }
+            free(from);
+            free(to);
+        }
+}
+
 /* Devices with memory of their own, alone and together, chunks and blocks of any size. */
 static void same_bits_on_every_set_of_devices(void **state)
 {
@@ -223,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_however_kernels_are_run),
                                        cmocka_unit_test(same_bits_of_long_rays_and_many_rows),
+                                       cmocka_unit_test(volumes_are_laid_element_by_element),
                                        cmocka_unit_test(same_bits_on_every_set_of_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

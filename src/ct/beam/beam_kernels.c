@@ -4,13 +4,14 @@
 #include "ct/beam/columns_backproject.k.h"
 #include "ct/beam/columns_backproject_fast.h"
 #include "ct/beam/columns_lay.k.h"
+#include "ct/beam/columns_lay_fast.h"
 #include "ct/beam/columns_project.k.h"
 #include "ct/beam/columns_project_fast.h"
 #include "ct/beam/columns_scale.k.h"
 #include "ct/beam/rays_backproject_fast.h"
 #include "ct/beam/rays_project_fast.h"
 
-K_DEFINE(ct_columns_lay)
+K_DEFINE_FAST(ct_columns_lay, ct_columns_lay_range)
 K_DEFINE_FAST(ct_columns_project, ct_columns_project_range)
 K_DEFINE(ct_columns_scale)
 K_DEFINE_FAST(ct_columns_backproject, ct_columns_backproject_range)

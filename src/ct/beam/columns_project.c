@@ -7,6 +7,14 @@
 
 enum { VOLUME, SINOGRAM, POSES };
 
+/* Each chunk lays the volume anew, so it has rays enough to be worth it where there are many. */
+enum { VIEWS = 16, COLUMNS = 256, ROWS = 4 * CT_COLUMN_ROWS };
+
+static int64_t grain_of(int64_t extent, int64_t many, int64_t least)
+{
+    return extent >= many ? many : least;
+}
+
 /* The axis of a volume (z, y, x) that counts along an axis of space. */
 static int axis_of(int64_t space_axis) { return 2 - (int)space_axis; }
 
@@ -65,7 +73,8 @@ rt_op ct_columns_project_op(const motet_ct_geometry *g, const motet_array *volum
         .name = "ct.project.columns",
         .axes = 3,
         .extent = {g->views, space->columns, space->rows},
-        .grain = {1, 1, CT_COLUMN_ROWS},
+        .grain = {grain_of(g->views, VIEWS, 1), grain_of(space->columns, COLUMNS, 1),
+                  grain_of(space->rows, ROWS, CT_COLUMN_ROWS)},
         .stream_extent = space->n[space->s],
         .port = {[VOLUME] = {.name = "volume",
                              .array = volume,
