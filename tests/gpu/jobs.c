@@ -25,7 +25,7 @@ int main(int count, char **words)
     motet_context_options_init(&o);
     o.allocator = jobs_allocator;
     if (motet_context_create(&o, &context) != MOTET_OK) return 2;
-    const int64_t size = count > 1 && !strcmp(words[1], "large") ? 96 : 20;
+    const int64_t size = count > 1 && !strcmp(words[1], "large") ? 48 : 20;
     const motet_status st = ct_jobs_run(context, size, tell, NULL);
     motet_error error;
     motet_context_error(context, &error);

@@ -1,5 +1,6 @@
-/* jobs.c with every kernel's ranges run on a GPU: this file takes the place of the kernels compiled
- * for the CPU, under their names. Memory is managed, so that both sides reach it. */
+/* jobs.c with the ranges of every kernel of computed tomography run on a GPU: this file takes the
+ * place of the kernels compiled for the CPU, under their names. Memory is managed, so that both sides
+ * reach it. */
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -74,4 +75,3 @@ static char *scratch_of_all()
 #include "ct/ct_kernels.c"
 #include "ct/fdk/fdk_kernels.c"
 #include "ct/solve/solve_kernels.c"
-#include "kern/kern_kernels.c"
