@@ -8,7 +8,8 @@
 #include "rt/resident.h"
 
 enum {
-    CHUNKS = 32, /* wanted where arrays are used in place, for progress and cancellation */
+    CHUNKS = 32,     /* wanted where arrays are used in place, for progress and cancellation; */
+    MADE_CHUNKS = 4, /* where each of them transforms the stream anew */
     CHUNK_BYTES = 1 << 14, /* but no smaller ones than this, as far as ports tell */
     BLOCKS = 8,
     BLOCK_BYTES = 1 << 24,
@@ -50,15 +51,18 @@ void plan_cut_in_place(const rt_op *op, const rt_cut *asked, int64_t workers, rt
 {
     rt_cut *cut = &share->cut;
     size_t bytes = 0, streamed = 0;
+    int made = 0;
     for (int i = 0; i < RT_PORTS; i++) {
         const rt_port *p = &op->port[i];
         if (!p->array) continue;
+        made |= p->transform != NULL;
         if (__builtin_add_overflow(bytes, p->array->bytes, &bytes)) bytes = SIZE_MAX;
         if (p->streamed && __builtin_add_overflow(streamed, p->array->bytes, &streamed))
             streamed = SIZE_MAX;
     }
     const size_t most = bytes / CHUNK_BYTES;
     int64_t wanted = most < 1 ? 1 : most < CHUNKS ? (int64_t)most : CHUNKS;
+    if (made && wanted > MADE_CHUNKS) wanted = MADE_CHUNKS;
     if (workers > 0 && wanted > grains(op, share) / (2 * workers))
         wanted = grains(op, share) / (2 * workers);
     if (asked->rows[0] > 0) wanted = 1; /* the other axes stay whole */
