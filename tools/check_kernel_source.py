@@ -36,6 +36,10 @@ BOUNDED = {
     ("src/ct/geometry.k.h", "base.column = (int64_t)whole;"): "geometry.c bounds the column by 2^40",
     ("src/ct/strip_fast.h", "out->first[i] = (int32_t)k_minf(k_maxf(place.first + shift, 0.0f), last);"): "a place in a window",
     ("src/ct/backproject_fast.h", "return (int64_t)across + most_taps + 8;"): "at most 15 columns of 1024 voxels a column",
+    ("src/ct/beam/columns_near.k.h", "near.begin = (int64_t)k_min(k_max(-k_floor(-low), 0.0), (double)size);"): "within 0 to size",
+    ("src/ct/beam/columns_trace.k.h", "return (int64_t)k_min(k_max(k_floor(a), (double)low), (double)high);"): "within low to high",
+    ("src/ct/beam/columns_project_fast.h", "const int32_t p = whole + (int32_t)one, q = last_whole + (int32_t)two;"): "beam.c bounds columns by 2^20 cells",
+    ("src/ct/fdk/backproject.k.h", "p.at = (int64_t)whole;"): "within first to last",
 }
 ENGINES = ("src/kern/", "src/ct/", "src/rf/", "src/gem/", "src/pauli/")
 

@@ -85,7 +85,7 @@ K_FN void ct_walkers_start(const ct_space *space, const ct_pose *pose, int64_t u
         ct_vd_store(cells, cell - first);
         ct_vd_store(steps, step);
         for (int l = 0; l < CT_RAYS_LANES; l++) {
-            at[l] += (int64_t)cells[l] * stride[i];
+            at[l] += k_to_i64(cells[l]) * stride[i];
             jump[l] = steps[l] > 0.0 ? stride[i] : -stride[i];
         }
         out->jump[i] = ct_vl_load(jump);

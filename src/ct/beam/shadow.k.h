@@ -82,11 +82,11 @@ K_FN ct_shadow ct_shadow_of(const ct_space *space, const ct_pose *pose)
 /* Whole numbers first and end - 1 of what lies between low and high, on a detector axis. */
 K_FN int64_t ct_shadow_first(double low, double middle, double last)
 {
-    return (int64_t)k_min(k_max(-k_floor(-(low + middle)), 0.0), last + 1.0);
+    return k_to_i64(k_min(k_max(-k_floor(-(low + middle)), 0.0), last + 1.0));
 }
 K_FN int64_t ct_shadow_end(double high, double middle, double last)
 {
-    return (int64_t)(k_min(k_max(k_floor(high + middle), -1.0), last) + 1.0);
+    return k_to_i64(k_min(k_max(k_floor(high + middle), -1.0), last) + 1.0);
 }
 
 K_FN ct_pixels ct_shadow_cast(const ct_shadow *w, const ct_box *box)
