@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[CT_STEPS] = {"project", "backproject", "filter", "fbp"};
+static const char *const names[CT_STEPS] = {"project", "backproject", "filter", "fbp",
+                                            "fdk",     "cgls",        "sirt"};
 
 const char *ct_step_name(ct_step step) { return names[step]; }
 
@@ -166,6 +167,17 @@ void ct_case_free(ct_case *c)
     memset(c, 0, sizeof *c);
 }
 
+static motet_status solve(ct_case *c, ct_step step)
+{
+    motet_ct_solve_options o;
+    motet_ct_solve_options_init(&o);
+    o.iterations = 3;
+    if (step == CT_CGLS) return motet_ct_cgls(c->geometry, &o, c->sinogram, c->volume, NULL);
+    o.least = 0;
+    o.relaxation = 1.25;
+    return motet_ct_sirt(c->geometry, &o, c->sinogram, c->volume, NULL);
+}
+
 motet_status ct_case_run(ct_case *c, ct_step step, const motet_array **result)
 {
     motet_ct_filter_options filter;
@@ -177,6 +189,13 @@ motet_status ct_case_run(ct_case *c, ct_step step, const motet_array **result)
     case CT_PROJECT: return motet_ct_project(c->geometry, c->phantom, c->sinogram);
     case CT_BACKPROJECT: return motet_ct_backproject(c->geometry, c->sinogram, c->volume);
     case CT_FILTER: return motet_ct_filter(c->geometry, &filter, c->sinogram, c->filtered);
-    default: return motet_ct_fbp(c->geometry, &filter, c->sinogram, c->volume);
+    case CT_FBP: return motet_ct_fbp(c->geometry, &filter, c->sinogram, c->volume);
+    case CT_FDK: {
+        motet_ct_fdk_options fdk;
+        motet_ct_fdk_options_init(&fdk);
+        fdk.filter = filter;
+        return motet_ct_fdk(c->geometry, &fdk, c->sinogram, c->volume);
+    }
+    default: return solve(c, step);
     }
 }

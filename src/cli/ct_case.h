@@ -6,7 +6,17 @@
 
 #include <motet/motet.h>
 
-typedef enum ct_step { CT_PROJECT, CT_BACKPROJECT, CT_FILTER, CT_FBP, CT_STEPS } ct_step;
+/* FILTER and FBP are of slices, the last three of views in space. */
+typedef enum ct_step {
+    CT_PROJECT,
+    CT_BACKPROJECT,
+    CT_FILTER,
+    CT_FBP,
+    CT_FDK,
+    CT_CGLS,
+    CT_SIRT,
+    CT_STEPS
+} ct_step;
 
 /* Slices of a parallel beam; views in space with the detector upright (a circular cone), and with
  * it tilted, which takes the general form. */

@@ -10,16 +10,18 @@
 #include "words.h"
 
 /* Not multiples of any vector width, so that remainders are computed too. */
-enum { CASE_ROWS = 19, CASE_COLUMNS = 61, CASE_VIEWS = 24 };
-enum { DIGEST = 33, CASES = CT_STEPS };
+enum { CASE_ROWS = 19, CASE_COLUMNS = 61, CASE_VIEWS = 24, CASE_SIZE = 13 };
 
 static const struct {
+    ct_scene scene;
+    ct_step step;
     const char *name, *digest;
-} golden[CASES] = {
-#define ROW(name, digest) {name, digest},
+} golden[] = {
+#define ROW(scene, step, name, digest) {scene, step, name, digest},
     GOLDEN_LIST(ROW)
 #undef ROW
 };
+enum { DIGEST = 33, CASES = sizeof golden / sizeof *golden };
 
 typedef struct verification {
     run *r;
@@ -94,7 +96,7 @@ static void tell(verification *v, int i, const char *device, const char *isa, in
     char number[16];
     snprintf(number, sizeof number, "%d", threads);
     if (v->r->talks)
-        printf("%-15s  %-*s  %-4s  %7s  %s  %s\n", golden[i].name, v->width, device, isa,
+        printf("%-21s  %-*s  %-4s  %7s  %s  %s\n", golden[i].name, v->width, device, isa,
                threads ? number : "-", digest, wrong ? wrong : "ok");
     json_array_append_new(v->rows,
                           json_pack("{s:s, s:s, s:s, s:i, s:s, s:b}", "case", golden[i].name,
@@ -102,20 +104,32 @@ static void tell(verification *v, int i, const char *device, const char *isa, in
                                     digest, "ok", wrong == NULL));
 }
 
-static motet_status run_cases(verification *v, motet_context *context, const char *device,
-                              const char *isa, int threads)
+static motet_status run_scene(verification *v, motet_context *context, ct_scene scene,
+                              const char *device, const char *isa, int threads)
 {
     ct_case c;
-    motet_status st = ct_case_create(context, CASE_ROWS, CASE_COLUMNS, CASE_VIEWS, &c);
+    motet_status st = scene == CT_SLICES
+                          ? ct_case_create(context, CASE_ROWS, CASE_COLUMNS, CASE_VIEWS, &c)
+                          : ct_case_create_views(context, scene, CASE_SIZE, CASE_VIEWS, &c);
     if (st != MOTET_OK) return st;
     for (int i = 0; i < CASES && st == MOTET_OK; i++) {
+        if (golden[i].scene != scene) continue;
         const motet_array *result = NULL;
         char digest[DIGEST] = "";
-        st = ct_case_run(&c, (ct_step)i, &result);
+        st = ct_case_run(&c, golden[i].step, &result);
         if (st == MOTET_OK) st = motet_array_digest(result, digest);
         if (st == MOTET_OK) tell(v, i, device, isa, threads, digest);
     }
     ct_case_free(&c);
+    return st;
+}
+
+static motet_status run_cases(verification *v, motet_context *context, const char *device,
+                              const char *isa, int threads)
+{
+    motet_status st = MOTET_OK;
+    for (int scene = CT_SLICES; scene <= CT_TILTED && st == MOTET_OK; scene++)
+        st = run_scene(v, context, (ct_scene)scene, device, isa, threads);
     return st;
 }
 
@@ -199,7 +213,7 @@ static int verify(verification *v, outfile *file)
     }
     if (code) return code;
     if (r->talks)
-        printf("%-15s  %-*s  %-4s  %7s  %-32s\n", "case", v->width, "device", "isa", "threads",
+        printf("%-21s  %-*s  %-4s  %7s  %-32s\n", "case", v->width, "device", "isa", "threads",
                "digest");
     code = every_configuration(v);
     if (code) return code;

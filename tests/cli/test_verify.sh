@@ -4,7 +4,7 @@
 
 works verify
 has 'the same bits in all'
-for step in project backproject filter fbp; do has "ct.$step"; done
+for step in project backproject filter fbp cone.project cone.backproject cone.fdk cone.cgls cone.sirt tilted.project tilted.backproject; do has "ct.$step"; done
 grep -q DIFFERS out.txt && bad "verify marks a row"
 works verify --save mine.txt -q --threads 1
 works verify --against mine.txt --threads 2
@@ -50,5 +50,13 @@ if [ -n "${PYTHON:-}" ]; then
 fi
 works bench ct parallel --columns 32 --rows 4 --views 10 --repeat 1 --threads 1 --isa base
 has 'not measured on one thread'
+rm -f bench.json
+works bench ct cone --size 8 --views 6 --repeat 1 --threads 2 --isa base --json bench.json
+has 'cone: volume of 8^3, 6 views of 16 x 12 pixels'
+has 'back-projection takes '
+if [ -n "${PYTHON:-}" ]; then
+    files report bench.json '[(p["isa"], p["threads"]) for p in r["result"]["pairs"]] == [("base", 1), ("base", 2)] and {t["unit"] for t in r["result"]["table"]} == {"cell steps"}' || bad "bench report of a cone"
+fi
+refused 1 'SCAN is "fan", expected parallel or cone' bench ct fan
 refused 1 'ENGINE is "rf", expected ct' bench rf
 finish
