@@ -1,5 +1,7 @@
 /* The plan of a solver: the operations of one iteration, on arrays that are sizes only and stay on
  * devices between them. */
+#include <string.h>
+
 #include "ct/operations.h"
 #include "ct/plan_inside.h"
 #include "ct/solve/solver.h"
@@ -86,29 +88,46 @@ static int64_t held_beside(const iteration *it, const rt_op *op, const rt_share 
     return held;
 }
 
+static void reside(iteration *it, rt_residence residence)
+{
+    for (int i = 0; i < ARRAYS; i++) it->array[i].residence = residence;
+}
+
+static motet_status find_parts(ct_planning *p, const iteration *it,
+                               int64_t part[RT_DEVICES][ARRAYS])
+{
+    memset(part, 0, RT_DEVICES * sizeof *part);
+    for (int i = 0; i < it->ops; i++) {
+        rt_plan plan;
+        TRY(rt_plan_make(p->context, &it->op[i], p->device, p->devices, &p->options, &plan));
+        note_parts(p, it, &it->op[i], &plan, part);
+    }
+    return MOTET_OK;
+}
+
 motet_status ct_plan_solve(ct_planning *p, const ct_method *m, int checkpoint, unsigned flags)
 {
     const motet_ct_geometry *g = p->geometry;
     const motet_array sinogram = ct_sinogram_sizes(g);
     motet_array volume = ct_volume_sizes(g);
     volume.flags = flags;
-    int64_t part[RT_DEVICES][ARRAYS] = {{0}}, held[RT_DEVICES];
+    int64_t part[RT_DEVICES][ARRAYS], held[RT_DEVICES];
     int keeps = checkpoint;
     for (int i = 0; i < p->devices; i++) keeps |= !p->device[i].host_visible;
     iteration it = {.voxel_sums = sums_of(&volume), .ray_sums = sums_of(&sinogram)};
     for (int i = 0; i < ARRAYS; i++) {
         it.array[i] = i == 0 || i >= 2 + CT_SOLVER_ARRAYS ? sinogram : volume;
         it.array[i].flags = MOTET_WRITE_DIRECT;
-        it.array[i].residence = RT_RESIDE_SHARDED;
     }
     list(&it, g, m);
-    p->held = ct_method_bytes(m, &volume, &sinogram, keeps);
-    for (int i = 0; i < it.ops; i++) {
-        rt_plan plan;
-        p->options.host_held = p->held;
-        TRY(rt_plan_make(p->context, &it.op[i], p->device, p->devices, &p->options, &plan));
-        note_parts(p, &it, &it.op[i], &plan, part);
+    p->held = p->options.host_held = ct_method_bytes(m, &volume, &sinogram, keeps);
+    reside(&it, RT_RESIDE_SHARDED);
+    motet_status st = find_parts(p, &it, part);
+    if (st == MOTET_OVER_BUDGET) { /* as the steps do it: solver_steps.c */
+        reside(&it, RT_RESIDE_HOME);
+        st = find_parts(p, &it, part);
     }
+    TRY(st);
     for (int i = 0; i < it.ops; i++) {
         rt_plan plan;
         TRY(rt_plan_make(p->context, &it.op[i], p->device, p->devices, &p->options, &plan));

@@ -96,6 +96,36 @@ static void device_bytes_are_within_the_plan(void **state)
     }
 }
 
+/* Down to the least: what is planned runs within that, and what is refused would not run. */
+static void what_fits_by_the_plan_runs(void **state)
+{
+    (void)state;
+    for (int method = 0; method < 2; method++) {
+        int fit = 0, refused = 0;
+        for (int64_t memory = 80000; memory > 900; memory /= 2) {
+            motet_context *c = sim_context(NULL, "sim:0");
+            ct_scan_case s = ct_case_cone(c, 10, 12, 10, 9, 0, CT_CASE_RANDOM);
+            c->options.memory = (uint64_t)memory;
+            char *text = NULL;
+            const motet_status planned = motet_ct_plan(s.geometry, operation[method], NULL, &text);
+            motet_text_free(c, text);
+            motet_ct_solve_options o;
+            motet_ct_solve_options_init(&o);
+            o.iterations = 2;
+            const motet_status st = solve[method](s.geometry, &o, s.sinogram, s.volume, NULL);
+            assert_int_equal(st, planned);
+            sim_counts counts;
+            sim_count(c, 0, &counts);
+            assert_true(counts.used_peak <= (uint64_t)memory);
+            fit += st == MOTET_OK;
+            refused += st == MOTET_OVER_BUDGET;
+            ct_case_free(&s);
+            motet_context_free(c);
+        }
+        assert_true(fit > 3 && refused > 0);
+    }
+}
+
 /* A bound that is too small is told of by the plan as by the run. */
 static void a_small_bound_is_refused(void **state)
 {
@@ -116,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(host_bytes_are_those_of_the_plan),
                                        cmocka_unit_test(device_bytes_are_within_the_plan),
+                                       cmocka_unit_test(what_fits_by_the_plan_runs),
                                        cmocka_unit_test(a_small_bound_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
