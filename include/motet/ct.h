@@ -85,8 +85,9 @@ MOTET_API motet_status motet_ct_filter(motet_ct_geometry *geometry,
 /* Filtered back-projection: the volume's attenuation per length unit. Views are weighted by the
  * angle they stand for (half the distance to their neighbours modulo pi), so uneven and > 180
  * degree scans are right; a missing wedge is warned about. Filtered views are interpolated linearly
- * between columns, or averaged over voxels larger than columns. `options` may be NULL. BAD_SHAPE;
- * BAD_ARGUMENT: as for motet_ct_filter; NO_MEMORY; CANCELLED. */
+ * between columns, or averaged over voxels larger than columns. Of views in space: motet_ct_fdk
+ * with its default weights. `options` may be NULL. BAD_SHAPE; BAD_ARGUMENT: as for motet_ct_filter;
+ * NO_MEMORY; CANCELLED. */
 MOTET_API motet_status motet_ct_fbp(motet_ct_geometry *geometry,
                                     const motet_ct_filter_options *options,
                                     const motet_array *sinogram, motet_array *volume);

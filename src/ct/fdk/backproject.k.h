@@ -154,7 +154,7 @@ K_FN ct_fdk_row ct_fdk_row_of(const ct_fdk_column *c, float first, float last, f
 {
     const float place = k_fmaf(i, c->step, c->fraction);
     ct_fdk_row row;
-    row.on = place >= first - 0.5f && place <= last + 0.5f;
+    row.on = (place >= first - 0.5f) & (place <= last + 0.5f);
     row.inside = k_minf(k_maxf(place, first), last);
     row.whole = k_floorf(row.inside);
     return row;
