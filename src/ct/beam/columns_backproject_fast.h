@@ -252,7 +252,8 @@ K_FN void ct_gather_search(const ct_gather_block *b, const ct_gather_table *tabl
         const float share = (1.0f + moves) * inverse * 1.0001f;
         const int gaps = (step * 1.0001f + moves > 1.0f) | (moves > 0.01f);
         const int32_t some = share < 2.0f ? 2 : share < 3.0f ? 3 : CT_GATHER_SHARE;
-        strip->share[i] = gaps | !(share < (float)CT_GATHER_SHARE) ? 0 : some;
+        const int fits = share < (float)CT_GATHER_SHARE;
+        strip->share[i] = fits && !gaps ? some : 0;
     }
 }
 
