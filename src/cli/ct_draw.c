@@ -183,8 +183,11 @@ static void draw_rays(const drawing *d, const motet_ct_view *w)
     for (int i = 0; i < 5; i++) {
         on_detector(d, w, i == 4 ? 0 : i & 1 ? 1 : -1, i == 4 ? 0 : i & 2 ? 1 : -1, to);
         source_of(d, w, from);
-        if (d->views->beam != MOTET_CT_BEAM_CONE)
-            for (int j = 0; j < 3; j++) from[j] += to[j] - middle[j];
+        for (int j = 0; j < 3 && d->views->beam != MOTET_CT_BEAM_CONE; j++) {
+            const double back = middle[j] - from[j]; /* a parallel ray is a whole line */
+            from[j] += to[j] - middle[j];
+            to[j] += back;
+        }
         line(d, from, to, 1.5, orange);
     }
 }

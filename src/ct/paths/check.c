@@ -219,7 +219,10 @@ static motet_status go_around(check *c)
             o->largest_gap = k_max(o->largest_gap, directions_gap(sorted, g->views, i, CT_TURN));
         o->arc =
             o->largest_gap <= 1.5 * c->step + 1e-9 ? CT_TURN : CT_TURN - o->largest_gap + c->step;
-        if (g->views == 1) o->arc = c->step = 0.0;
+        if (g->views < 3) { /* too few to tell a step */
+            o->arc = CT_TURN - o->largest_gap;
+            c->step = 0.0;
+        }
         suspect_degrees(c, angle);
     }
     const int missing = !angle || !sorted;

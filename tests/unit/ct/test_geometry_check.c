@@ -371,6 +371,7 @@ static void one_view_and_two_opposite_ones_are_legal(void **state)
     o = checked(&v, &t, NULL, text);
     near(o.axis[2], 1);
     near(o.largest_gap, pi);
+    near(o.arc, pi);
     assert_int_equal(o.mirrored, 0);
 }
 
