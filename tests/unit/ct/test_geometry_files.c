@@ -283,19 +283,9 @@ static const char rtk_example[] =
     "      -0.999480303105996                   0  0.0322354417240802               -1000\n"
     "    </Matrix>\n  </Projection>\n</RTKThreeDCircularGeometry>\n";
 
-static void rtk_views_project_points_where_rtks_matrix_does(void **state)
+/* Places that RTK's matrix and the view project to, of points around the isocentre. */
+static void assert_projects(const motet_ct_view *w, const double m[3][4])
 {
-    (void)state;
-    motet_context *c = test_context();
-    motet_ct_views v = sizes(), read;
-    v.pitch_u = v.pitch_v = 0.8;
-    assert_ok(c, motet_ct_views_read(c, written("rtk.xml", rtk_example), MOTET_CT_GEOMETRY_AUTO, &v,
-                                     &read));
-    assert_int_equal(read.views, 1);
-    const double m[3][4] = {{-166.5093078829, 0, -1531.42837748039, -117056.503295898},
-                            {-1.01142410874151, -1536, 0.0326206557691505, -1011.95001602173},
-                            {-0.999480303105996, 0, 0.0322354417240802, -1000}};
-    const motet_ct_view *w = &read.view[0];
     uint64_t seed = 1;
     for (int trial = 0; trial < 20; trial++) {
         double p[3], h[3], to[3], n[3], top = 0, bottom = 0, on[3];
@@ -318,6 +308,43 @@ static void rtk_views_project_points_where_rtks_matrix_does(void **state)
         }
         assert_true(fabs(u - h[0] / h[2]) < 1e-6 && fabs(along_v - h[1] / h[2]) < 1e-6);
     }
+}
+
+static void rtk_views_project_points_where_rtks_matrix_does(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_views v = sizes(), read;
+    v.pitch_u = v.pitch_v = 0.8;
+    assert_ok(c, motet_ct_views_read(c, written("rtk.xml", rtk_example), MOTET_CT_GEOMETRY_AUTO, &v,
+                                     &read));
+    assert_int_equal(read.views, 1);
+    const double m[3][4] = {{-166.5093078829, 0, -1531.42837748039, -117056.503295898},
+                            {-1.01142410874151, -1536, 0.0326206557691505, -1011.95001602173},
+                            {-0.999480303105996, 0, 0.0322354417240802, -1000}};
+    assert_projects(&read.view[0], m);
+    motet_ct_views_release(c, &read);
+    motet_context_free(c);
+}
+
+/* A file that RTK 2.7 wrote, of AddProjection(300, 500, 40, 3, -2, 17, -9, 4, 5) and
+ * AddProjection(310, 520, -75, -1, 6, -33, 28, -2.5, 1.5), with its matrices. */
+static void all_nine_parameters_of_rtk_are_taken_as_rtk_takes_them(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_views v = sizes(), read;
+    v.pitch_u = v.pitch_v = 0.8;
+    assert_ok(c, motet_ct_views_read(c, MOTET_SOURCE "/tests/fuzz/corpus/geometry/nine.xml",
+                                     MOTET_CT_GEOMETRY_AUTO, &v, &read));
+    assert_int_equal(read.views, 3);
+    const double m[2][3][4] = {{{-362.992289516396, 74.5071397525303, 335.687777372876, 1700},
+                                {-148.424542015379, -474.312130693243, -55.2010688733529, 400},
+                                {0.614700848217349, -0.292371704722737, 0.732571944233734, -300}},
+                               {{-246.046773150983, -205.557589294374, -409.401163781289, -835},
+                                {-174.711298546392, -387.511998425469, 299.550769046806, 2175},
+                                {-0.810093561327006, 0.544639035015027, 0.217063915551223, -310}}};
+    for (int k = 0; k < 2; k++) assert_projects(&read.view[k], m[k]);
     motet_ct_views_release(c, &read);
     motet_context_free(c);
 }
@@ -550,6 +577,7 @@ int main(void)
         cmocka_unit_test(astra_vectors_of_a_plane_and_of_parallel_rays),
         cmocka_unit_test(astra_vectors_without_the_pitch_are_warned_about),
         cmocka_unit_test(rtk_views_project_points_where_rtks_matrix_does),
+        cmocka_unit_test(all_nine_parameters_of_rtk_are_taken_as_rtk_takes_them),
         cmocka_unit_test(rtk_angles_turn_about_y_and_offsets_lie_in_rotated_axes),
         cmocka_unit_test(leap_rows_run_along_v_and_its_centre_is_in_pixels),
         cmocka_unit_test(angles_come_from_ranges_and_files),
