@@ -11,7 +11,7 @@ has 'memory    at most '
 has 'wrote     f.npy, f.png'
 files report f.json '(lambda a, b: sum((x - y) ** 2 for x, y in zip(a, b)) < 0.2 * sum(y * y for y in b))(read_npy("f.npy")[1], read_npy("head.npy")[1])' || bad "the head is not found again"
 files report f.json '{"ct.fdk"} <= {o["name"] for o in r["operations"]} and r["result"]["shape"] == [24, 24, 24] and r["result"]["slice"] == 11' || bad "report of fdk"
-for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 5' '--devices sim:0,cpu --weights 2,1' '--host-memory 1500K' '--from-disk yes'; do
+for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 5' '--devices sim:0,cpu --weights 2,1' '--host-memory 2M --threads 2' '--from-disk yes'; do
     "$MOTET" ct fdk views.npy -o w.npy --line-integrals $cone --size 24 -q $how 2>err.txt
     case $? in
     0) cmp -s f.npy w.npy || bad "$how changes bits" ;;

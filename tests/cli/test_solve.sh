@@ -14,7 +14,7 @@ has 'solved    8 iterations; stopped by iterations; residual '
 has 'memory    at most '
 files report c.json '(lambda k: k["iterations"] == 8 and k["stop"] == "iterations" and len(k["residuals"]) == 9 and k["residuals"][0] == 1 and all(b <= a for a, b in zip(k["residuals"], k["residuals"][1:])) and k["residuals"][-1] == k["relative"] < 0.2)(r["result"])' || bad "residuals of cgls"
 files report c.json 'r["memory"]["accounted_peak"] <= r["result"]["memory"]["host_bytes"] + 131072' || bad "more memory than was said: $(grep -A12 '"memory"' c.json)"
-for how in '--threads 1' '--threads 3' '--isa base' '--chunk 5' '--devices sim:0,sim:1,cpu --weights 2,1,1' '--host-memory 1M' '--from-disk yes' '--from-disk yes --host-memory 300K'; do
+for how in '--threads 1' '--threads 3' '--isa base' '--chunk 5' '--devices sim:0,sim:1,cpu --weights 2,1,1' '--host-memory 2M --threads 2' '--from-disk yes' '--from-disk yes --host-memory 1M --threads 2'; do
     works ct cgls views.npy -o w.npy $scan --iterations 8 -q $how
     cmp -s c.npy w.npy || bad "$how changes bits of cgls"
     rm -f w.npy

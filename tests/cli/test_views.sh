@@ -27,7 +27,7 @@ works ct backproject a.npy -o back.npy --line-integrals --sid 40 --sdd 64 --pitc
 works ct convert head.mha head.npy -q
 files report b.json '(lambda x, a, y: abs(sum(p * p for p in a) - sum(p * q for p, q in zip(x, y))) < 1e-6 * sum(p * p for p in a))(read_npy("head.npy")[1], read_npy("a.npy")[1], read_npy("back.npy")[1])' || bad "backproject is not the transpose of project"
 
-for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 1' '--chunk 5' '--devices sim:0,cpu --weights 2,1' '--memory 256K' '--host-memory 1M' '--from-disk yes'; do
+for how in '--threads 1' '--threads 3' '--isa base' '--isa v3' '--chunk 1' '--chunk 5' '--devices sim:0,cpu --weights 2,1' '--memory 1M --threads 2' '--host-memory 2M --threads 2' '--from-disk yes'; do
     for tilt in '' '--tilt 10'; do
         if [ -z "$tilt" ]; then cp a.npy fore.npy; else works ct project head.mha -o fore.npy $cone $tilt -q --overwrite; fi
         "$MOTET" ct project head.mha -o w.npy $cone $tilt -q $how 2>err.txt
