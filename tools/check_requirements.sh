@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_requirements.sh SOURCE BUILD: docs/requirements.md cites only tests that exist. A citation is
 # `unit.area.name` or `unit.area.name: function`; the function must be in that test's source.
-# It also must have an answer for every line of the four lists: no gap, no doubling.
+# docs/peers.md is held to the same. The former also must have an answer for every line of the four lists: no gap, no doubling.
 set -u
 cd "$1" || exit 1
 page=docs/requirements.md
@@ -25,7 +25,7 @@ while read -r name function; do
     *) source=tests/$kind/test_$rest.c ;;
     esac
     grep -qw -- "$function" "$source" || complain "$source has no test function $function"
-done < <(grep '^| [A-Z]*-[0-9]' $page | grep -oE '`(unit|sim|fault|prop|golden|fuzz|cli|model|check)\.[A-Za-z0-9_.]+(: [a-z0-9_]+)?`' | tr -d '`:' | sort -u)
+done < <(grep -hE '^\| ([A-Z]+-)?[0-9]' $page docs/peers.md | grep -oE '`(unit|sim|fault|prop|golden|fuzz|cli|model|check)\.[A-Za-z0-9_.]+(: [a-z0-9_]+)?`' | tr -d '`:' | sort -u)
 [ $cited -gt 0 ] || complain "it cites no test"
 
 for list in CT:61 RF:126 GEM:58 PAULI:54; do
