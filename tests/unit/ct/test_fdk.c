@@ -130,7 +130,7 @@ static void discs_keep_their_density(void **state)
 {
     (void)state;
     motet_context *c = test_context();
-    fan f[24];
+    fan f[32];
     int n = 0, wrong = 0;
 #define CASE(text, ...)                                                                            \
     do {                                                                                           \
@@ -153,6 +153,8 @@ static void discs_keep_their_density(void **state)
     CASE("short, off-origin", x->around[0] = 37.5; x->arc = 212.0 / 360; x->views = 212);
     CASE("turned detector", x->yaw = 10.0);
     CASE("ellipse", x->stretch = 1.25; x->bound = 0.004);
+    CASE("an arc of an ellipse", x->stretch = 1.25; x->arc = 0.65; x->views = 234; x->start = 0.3;
+         x->bound = 0.004);
     CASE("offset detector", x->shift = 50.0; x->columns = 120);
     CASE("offset detector, other side", x->shift = -50.0; x->columns = 120);
     CASE("offset, mirrored", x->shift = 50.0; x->columns = 120; x->mirrored = 1;);
