@@ -120,12 +120,43 @@ static void same_bits_for_every_cut(void **state)
     motet_context_free(c);
 }
 
+/* Every failing allocation is told; the volume stays as it was. */
+static void survives_every_failing_allocation(void **state)
+{
+    (void)state;
+    uint64_t seed = 12;
+    motet_ct_view view[3];
+    const motet_ct_views g = ct_random_views(&seed, CT_RANDOM_CONE, 2, 3, 9, view);
+    motet_context *c = test_context_failing(0, 0);
+    motet_ct_geometry *geometry = make(c, &g);
+    assert_int_equal(geometry->beam->form, CT_FORM_COLUMNS);
+    const size_t bytes = sizeof(float) * ct_oracle_voxels(&g);
+    motet_array *y = ct_kinds_array(c, &g, 1, NULL), *x = ct_kinds_array(c, &g, 0, NULL);
+    void *before = malloc(bytes);
+    memset(before, 0x5a, bytes);
+    for (int64_t nth = 1;; nth++) {
+        memcpy(motet_array_data(x), before, bytes);
+        test_context_fail_at(c, nth, 0);
+        const motet_status st = motet_ct_backproject(geometry, y, x);
+        const int reached = test_context_failed(c);
+        assert_int_equal(st, reached ? MOTET_NO_MEMORY : MOTET_OK);
+        if (!reached) break;
+        assert_memory_equal(motet_array_data(x), before, bytes);
+    }
+    free(before);
+    motet_array_free(x);
+    motet_array_free(y);
+    motet_ct_geometry_free(geometry);
+    motet_context_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_a_float64_walk),
         cmocka_unit_test(a_nan_goes_back_to_where_it_came_from),
         cmocka_unit_test(same_bits_for_every_cut),
+        cmocka_unit_test(survives_every_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
