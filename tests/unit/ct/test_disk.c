@@ -195,7 +195,16 @@ static motet_status back_to_file(fixture *f, const files *n)
 }
 
 static const char *const endings[] = {".npy", ".tif", ".mha", ".mhd", ".npz", ".h5"};
-enum { FORMATS = 6 };
+
+/* HDF5, the last of them, may be left out of a build. */
+static int formats(motet_context *c)
+{
+    const motet_store_info info = {.type = MOTET_F32, .axes = 1, .shape = {1}};
+    motet_store *s = NULL;
+    const motet_status st = motet_store_create(c, test_path("try.h5"), NULL, &info, 1, &s);
+    motet_store_free(s);
+    return st == MOTET_UNSUPPORTED ? 5 : 6;
+}
 
 static void assert_files(fixture *f, const files *n, int turned)
 {
@@ -211,9 +220,14 @@ static void assert_files(fixture *f, const files *n, int turned)
 static void every_format_has_the_bits_of_memory(void **state)
 {
     (void)state;
-    for (int i = 0; i < FORMATS; i++) {
+    for (int i = 0, count = 6; i < count; i++) {
         fixture f;
         setup(&f, NULL);
+        count = formats(f.c);
+        if (i >= count) {
+            teardown(&f);
+            break;
+        }
         const files n = names(endings[i]);
         const int turned = is_turned(endings[i]);
         write_file(f.c, f.volume, n.volume, 0);
@@ -232,13 +246,14 @@ static void no_budget_changes_a_bit(void **state)
         for (int set = 0; set < 4; set++) {
             fixture f;
             setup_beam(&f, beam, sets[set]);
+            const int count = formats(f.c);
             motet_memory memory;
             motet_context_trim(f.c);
             motet_context_memory(f.c, &memory);
             int refused = 0;
             for (uint64_t more = 6000000; more > 1000; more = more * 6 / 10) {
                 f.c->options.host_memory = memory.now + more;
-                for (int i = set ? 1 : 0; i < (set ? 2 : FORMATS); i++) {
+                for (int i = set ? 1 : 0; i < (set ? 2 : count); i++) {
                     const files n = names(endings[i]);
                     if (more == 6000000) {
                         write_file(f.c, f.volume, n.volume, 0);
