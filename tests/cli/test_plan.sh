@@ -55,7 +55,7 @@ works plan ct cgls $cone --devices cuda:0=141G
 has 'ct.backproject.columns'
 has 'ct.project.columns'
 has 'of it arrays in between'
-refused 4 'on cuda:0: the budget is 1073741824 bytes' plan ct cgls $cone --devices cuda:0 --memory 1G
+refused 4 'on cuda:0: the budget is 1048576 bytes' plan ct cgls $cone --devices cuda:0 --memory 1M
 refused 4 'on the host: the bound is 1073741824 bytes' plan ct sirt $cone --host-memory 1G
 works plan ct fdk $cone --pad 100 --host-memory 8G --json plan.json --overwrite
 has 'ct.fdk_filter: single'
