@@ -136,6 +136,7 @@ static int read_sizes(planning *p)
         motet_ct_scan_options o;
         motet_ct_scan_options_init(&o);
         o.no_angles = o.line_integrals = p->in_space; /* sizes are all that is asked for */
+        if (!p->in_space) o.angles = args_text(p->a, "angles");
         const motet_status st = motet_ct_scan_open(r->context, path, &o, &scan);
         if (st != MOTET_OK) return run_fail(r, r->context, st);
         motet_ct_scan_describe(scan, &info);

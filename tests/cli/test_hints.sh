@@ -64,7 +64,7 @@ rm -f c.npy d.npy rows.npy
 works ct info flats.tif
 has 'gives none; motet ct recon --angles START:STOP (degrees)'
 refused 2 '; --flats FILE does, and --line-integrals says' ct recon flats.tif -o c.npy --angles 0:90
-refused 2 '; motet ct recon --angles START:STOP' plan ct recon flats.tif
+refused 2 'gives none; --angles START:STOP' plan ct recon flats.tif
 
 # What the command refuses is what the library refuses.
 for value in 0 -180 36001; do refused 1 "--arc is \"$value\", expected an angle from 1e-6 to 36000 degrees" ct simulate -o c.h5 --arc=$value; done
