@@ -35,7 +35,7 @@ typedef struct motet_ct_fdk_options {
 MOTET_API void motet_ct_fdk_options_init(motet_ct_fdk_options *options);
 /* L. A. Feldkamp, L. C. Davis, J. W. Kress, J. Opt. Soc. Am. A 1(6):612, 1984; for one row,
  * fan-beam filtered back-projection; parallel rays, too. The volume's attenuation per length unit.
- * Filtered views are interpolated linearly, or averaged over voxels larger than two pixels. Weights
+ * Filtered views are interpolated linearly, or averaged over voxels larger than a pixel. Weights
  * follow from the path of the source, so no centre of rotation is asked for. `options` may be NULL.
  * Warns of an arc that is too short and of a path that rises. BAD_SHAPE; BAD_ARGUMENT: unknown
  * weights, or as for motet_ct_filter; UNSUPPORTED: views around no axis; NO_MEMORY; CANCELLED. */

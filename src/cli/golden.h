@@ -12,7 +12,7 @@
     X(CT_SLICES, CT_FBP, "ct.fbp", "84b9de8b227a0d2ec118478a61a75264")                             \
     X(CT_CONE, CT_PROJECT, "ct.cone.project", "366a1af295c47c536fb941336e9c7388")                  \
     X(CT_CONE, CT_BACKPROJECT, "ct.cone.backproject", "7bd16d044de56238ac3bd95474ab1bbf")          \
-    X(CT_CONE, CT_FDK, "ct.cone.fdk", "40f24130eedad9eba6cb601e9c36f97d")                          \
+    X(CT_CONE, CT_FDK, "ct.cone.fdk", "17a629c414c0e1d18b14b7e1d0c57382")                          \
     X(CT_CONE, CT_CGLS, "ct.cone.cgls", "ff769b8498cbfbc99b1166665a171239")                        \
     X(CT_CONE, CT_SIRT, "ct.cone.sirt", "c15ec46eff3bfe9f9284523a91aa76ad")                        \
     X(CT_TILTED, CT_PROJECT, "ct.tilted.project", "21e428ef8c79ed589e0b6459e783f5de")              \

@@ -37,8 +37,8 @@ static motet_status check(const motet_ct_geometry *g, const motet_ct_fdk_options
     return ct_filter_check(g->context, g, &o->filter);
 }
 
-/* Pixels over which a voxel's mean is taken, along u and v: what its image is wide beyond the two
- * that are interpolated between. 0: none. */
+/* Pixels over which a voxel's mean is taken, along u and v: what its image is wide beyond the one
+ * that a pixel has measured. 0: none. */
 static void mean_width(const motet_ct_views *g, double out[2])
 {
     double sum[2] = {0.0, 0.0};
@@ -63,7 +63,7 @@ static void mean_width(const motet_ct_views *g, double out[2])
     }
     const double width[] = {k_sqrt(sum[0]) / g->pitch_u, k_sqrt(sum[1]) / g->pitch_v};
     for (int i = 0; i < 2; i++) {
-        const double beyond = k_min(width[i], widest_mean) - 2.0;
+        const double beyond = k_min(width[i], widest_mean) - 1.0;
         out[i] = beyond > 0.0 ? beyond : 0.0;
     }
 }
