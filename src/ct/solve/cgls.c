@@ -19,7 +19,7 @@ static motet_status step(int64_t k, int *done, void *user)
 {
     ct_solver *s = user;
     motet_array *p = s->voxels[0], *gradient = s->voxels[1], *r = s->rays[0], *q = s->rays[1];
-    double square, curvature, residual;
+    double square, curvature, residual, size;
     if (k == 0) {
         TRY(begin(s, r, &residual));
         return ct_solver_tell(s, 0, residual, done);
@@ -35,9 +35,10 @@ static motet_status step(int64_t k, int *done, void *user)
         return MOTET_OK;
     }
     const double length = square / curvature;
-    TRY(ct_solver_run(s, ct_combine_of(length, p, 1.0, s->x, NULL), NULL));
+    TRY(ct_solver_run(s, ct_combine_of(length, p, 1.0, s->x, s->voxel_sums), &size));
     TRY(ct_solver_run(s, ct_combine_of(-length, q, 1.0, r, s->ray_sums), &residual));
     s->numbers.gradient = square;
+    TRY(ct_solver_range(s, k, "volume", size)); /* the recurrence of r does not see x */
     return ct_solver_tell(s, k, residual, done);
 }
 

@@ -48,7 +48,7 @@ static void list(iteration *it, const motet_ct_geometry *g, const ct_method *m)
         add_vectors(it, ct_combine_of(1.0, &voxels[1], 1.0, &voxels[0], NULL));
         it->op[it->ops++] = ct_project_any_op(g, &voxels[0], &rays[1]);
         add_vectors(it, ct_square_of(&rays[1], &it->ray_sums));
-        add_vectors(it, ct_combine_of(1.0, &voxels[0], 1.0, x, NULL));
+        add_vectors(it, ct_combine_of(1.0, &voxels[0], 1.0, x, &it->voxel_sums));
         add_vectors(it, ct_combine_of(1.0, &rays[1], 1.0, &rays[0], &it->ray_sums));
     } else {
         it->op[it->ops++] = ct_project_any_op(g, x, &rays[0]);

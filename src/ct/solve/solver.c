@@ -233,15 +233,21 @@ static motet_ct_iteration iteration_of(const ct_solver *s, int64_t k, double res
     return (motet_ct_iteration){k, residual, s->norm > 0.0 ? residual / s->norm : 0.0};
 }
 
+motet_status ct_solver_range(const ct_solver *s, int64_t k, const char *what, double square)
+{
+    char text[NUMBER_TEXT];
+    if (k_is_finite(square)) return MOTET_OK;
+    return fail(s->context, MOTET_BAD_DATA,
+                "%s: the size of the %s is %s after iteration %lld: values pass the range of "
+                "float32",
+                s->name, what, number_text(k_sqrt(square), text), (long long)k);
+}
+
 motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done)
 {
     const motet_ct_solve_options *o = &s->options;
     const double former = s->numbers.residual, residual = k_sqrt(square);
-    char text[NUMBER_TEXT];
-    if (!k_is_finite(residual))
-        return fail(s->context, MOTET_BAD_DATA,
-                    "%s: the residual is %s after iteration %lld: values pass the range of float32",
-                    s->name, number_text(residual, text), (long long)k);
+    TRY(ct_solver_range(s, k, "residual", square));
     s->last = iteration_of(s, k, residual);
     s->numbers.residual = residual;
     if (k > s->told) {

@@ -77,6 +77,8 @@ motet_status ct_solver_project(ct_solver *s, motet_array *volume, motet_array *s
 motet_status ct_solver_backproject(ct_solver *s, motet_array *sinogram, motet_array *volume);
 motet_status ct_solver_run(ct_solver *s, ct_vectors vectors, double *square);
 
+/* BAD_DATA: what iteration k made has no finite sum of squares. */
+motet_status ct_solver_range(const ct_solver *s, int64_t k, const char *what, double square);
 /* Tells of iteration k, whose residual has this square. *done: a rule says stop. BAD_DATA: it is
  * not finite; what the caller's function answers; CANCELLED. */
 motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done);

@@ -365,6 +365,31 @@ static void whole_or_nothing(void **state)
     motet_context_free(c);
 }
 
+/* Values that pass float32 are no result, also where the residual stays small. */
+static void values_stay_within_float32(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_geometry *g;
+    motet_ct_parallel p;
+    motet_ct_parallel_init(&p);
+    const double angles[] = {0.3, 1.1, 2.0};
+    p.views = 3, p.columns = 9, p.rows = 1, p.angles = angles, p.nx = p.ny = 6, p.pitch = 1e-3;
+    assert_ok(c, motet_ct_geometry_parallel(c, &p, &g));
+    ct_scan_case s =
+        ct_case_of(c, g, (const int64_t[]){1, 6, 6}, (const int64_t[]){3, 9, 1}, CT_CASE_EXACT);
+    float *b = motet_array_data(s.sinogram);
+    for (int64_t i = 0; i < 27; i++) b[i] = b[i] * 1e20f * 1e20f; /* of voxels of 10^40 */
+    solve_fn *const solve[] = {motet_ct_cgls, motet_ct_sirt};
+    for (int i = 0; i < 2; i++) {
+        motet_ct_solve_options o = options_of(1);
+        assert_status(c, solve[i](g, &o, s.sinogram, s.volume, NULL), MOTET_BAD_DATA);
+        for (int k = 0; k < 36; k++) assert_true(((float *)motet_array_data(s.volume))[k] == 0.0f);
+    }
+    ct_case_free(&s);
+    motet_context_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cgls_is_the_dense_solver),
@@ -375,6 +400,7 @@ int main(void)
                                        cmocka_unit_test(rules_stop),
                                        cmocka_unit_test(nothing_left_is_exact),
                                        cmocka_unit_test(refusals_name_what_is_wrong),
-                                       cmocka_unit_test(whole_or_nothing)};
+                                       cmocka_unit_test(whole_or_nothing),
+                                       cmocka_unit_test(values_stay_within_float32)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
