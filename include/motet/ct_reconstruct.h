@@ -38,7 +38,8 @@ MOTET_API void motet_ct_fdk_options_init(motet_ct_fdk_options *options);
  * Filtered views are interpolated linearly, or averaged over voxels larger than a pixel. Weights
  * follow from the path of the source, so no centre of rotation is asked for. `options` may be NULL.
  * Warns of an arc that is too short and of a path that rises. BAD_SHAPE; BAD_ARGUMENT: unknown
- * weights, or as for motet_ct_filter; UNSUPPORTED: views around no axis; NO_MEMORY; CANCELLED. */
+ * weights, or as for motet_ct_filter; UNSUPPORTED: views around no axis, or around one that is not
+ * nearest to the detectors' v; NO_MEMORY; CANCELLED. */
 MOTET_API motet_status motet_ct_fdk(motet_ct_geometry *geometry,
                                     const motet_ct_fdk_options *options,
                                     const motet_array *sinogram, motet_array *volume);

@@ -7,6 +7,7 @@
 
 static const double same_direction = 1e-6;     /* radians */
 static const double least_common = 0.6;        /* length of the mean of the v axes */
+static const double sideways = 1e-3;           /* more than that of u than of v: it is the axis */
 static const double gap_medians = 3.5;         /* a gap of more is covered by no view */
 static const double least_gap = 0.05;          /* radians; and of more than that */
 static const double widest_fall = CT_TURN / 8; /* from covered to not */
@@ -35,20 +36,36 @@ void orbit_flat(const orbit *o, const double v[3], double out[2])
     out[1] = dot(v, o->across[1]);
 }
 
+/* Sum of the views' u or v axes, each turned towards the first: it may count down. Answers the
+ * length of their mean: 1 where they are one. */
+static double common_axis(const motet_ct_views *g, int of_u, double sum[3])
+{
+    const double *first = of_u ? g->view[0].u : g->view[0].v;
+    sum[0] = sum[1] = sum[2] = 0.0;
+    for (int64_t k = 0; k < g->views; k++) {
+        const double *a = of_u ? g->view[k].u : g->view[k].v;
+        const double sign = dot(a, first) < 0.0 ? -1.0 : 1.0;
+        for (int i = 0; i < 3; i++) sum[i] += sign * a[i];
+    }
+    return k_sqrt(dot(sum, sum)) / (double)g->views;
+}
+
 static motet_status find_axis(motet_context *c, const motet_ct_views *g, orbit *o)
 {
-    double sum[3] = {0.0, 0.0, 0.0};
-    for (int64_t k = 0; k < g->views; k++) {
-        const double *v = g->view[k].v;
-        const double sign = dot(v, g->view[0].v) < 0.0 ? -1.0 : 1.0; /* v may count down */
-        for (int i = 0; i < 3; i++) sum[i] += sign * v[i];
-    }
-    const double size = k_sqrt(dot(sum, sum));
-    if (!(size > least_common * (double)g->views))
+    double sum[3];
+    const double common_u = common_axis(g, 1, sum), common_v = common_axis(g, 0, sum);
+    if (!(common_v > least_common))
         return fail(c, MOTET_UNSUPPORTED,
                     "the views' v axes point anywhere (their mean has length %.2f), expected views "
                     "around an axis; cgls and sirt take any",
-                    size / (double)g->views);
+                    common_v);
+    if (common_u > common_v + sideways)
+        return fail(c, MOTET_UNSUPPORTED,
+                    "the views' u axes have more in common than their v axes (their means have "
+                    "lengths %.3f and %.3f), expected v along the axis that views go around: "
+                    "exchange u and v, and columns and rows; cgls and sirt take any",
+                    common_u, common_v);
+    const double size = k_sqrt(dot(sum, sum));
     scale(sum, 1.0 / size);
     int least = 0;
     for (int i = 1; i < 3; i++)

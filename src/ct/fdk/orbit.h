@@ -31,7 +31,7 @@ typedef struct orbit {
     double median;  /* of the angles between neighbours */
 } orbit;
 
-/* UNSUPPORTED: the views' v point anywhere; NO_MEMORY. */
+/* UNSUPPORTED: the views' v point anywhere, or their u run along the axis; NO_MEMORY. */
 motet_status orbit_make(motet_context *context, const motet_ct_views *views, orbit *out);
 void orbit_free(orbit *o);
 /* Coordinates in the plane of a vector of space. */

@@ -231,6 +231,23 @@ static void refuses_nonsense(void **state)
     assert_message(c, "v axes", "0.58", NULL);
     assert_true(ct_values(s.x)[3] == 9.0f);
     small_end(&s);
+    /* Columns along the axis, where rows should be: a whole turn, and a part of one. */
+    const double arc[] = {2 * pi, 1.0};
+    for (int i = 0; i < 2; i++) {
+        small_begin(&s, c, arc[i]);
+        motet_ct_geometry_free(s.geometry);
+        for (int k = 0; k < 6; k++)
+            for (int j = 0; j < 3; j++) {
+                const double u = s.view[k].u[j];
+                s.view[k].u[j] = s.view[k].v[j];
+                s.view[k].v[j] = u;
+            }
+        assert_ok(c, motet_ct_geometry_create(c, &s.g, &s.geometry));
+        assert_status(c, motet_ct_fdk(s.geometry, NULL, s.y, s.x), MOTET_UNSUPPORTED);
+        assert_message(c, "u axes", "1.000", "exchange", NULL);
+        assert_true(ct_values(s.x)[3] == 9.0f);
+        small_end(&s);
+    }
     motet_context_free(c);
 }
 
