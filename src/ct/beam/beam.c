@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/threads.h"
+#include "ct/vector.h"
 #include "kern/exact.h"
 
 static const double greatest_size = 1073741824.0; /* voxels, columns, rows along an axis; views */
@@ -17,19 +18,6 @@ static const double aligned = 0x1p-40;     /* moves 2^20 rows by less than 2^-20
 static const double steepest = 0.999;      /* height of a chord, in cells, that columns may have */
 static const double columns_size = 0x1p20; /* float32 counts cells of columns up to here */
 static const double whole_line = 1e30;     /* t of the ends of a parallel ray */
-
-static double dot(const double a[3], const double b[3])
-{
-    return k_fma(a[0], b[0], k_fma(a[1], b[1], a[2] * b[2]));
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = a[j] * b[k] - a[k] * b[j];
-    }
-}
 
 static int is_finite(const double a[3])
 {
@@ -84,7 +72,7 @@ static motet_status check_unit(motet_context *c, int64_t view, const char *name,
 {
     char text[VECTOR_TEXT], length[NUMBER_TEXT];
     TRY(check_vector(c, view, name, a));
-    const double size = k_sqrt(dot(a, a));
+    const double size = k_sqrt(vector_dot(a, a));
     if (k_abs(size - 1.0) <= tolerance) return MOTET_OK;
     return fail(c, MOTET_BAD_ARGUMENT,
                 "view %lld: %s is %s, of length %s, expected a unit vector: the pitch is apart",
@@ -102,33 +90,34 @@ static motet_status take_view(motet_context *c, const motet_ct_views *g, int64_t
     TRY(check_vector(c, k, "detector", w.detector));
     TRY(check_unit(c, k, "u", w.u));
     TRY(check_unit(c, k, "v", w.v));
-    if (!(k_abs(dot(w.u, w.v)) <= tolerance))
+    if (!(k_abs(vector_dot(w.u, w.v)) <= tolerance))
         return fail(c, MOTET_BAD_ARGUMENT, "view %lld: u . v is %s, expected axes at right angles",
-                    (long long)k, number_text(dot(w.u, w.v), number));
-    const double size_u = k_sqrt(dot(w.u, w.u));
+                    (long long)k, number_text(vector_dot(w.u, w.v), number));
+    const double size_u = k_sqrt(vector_dot(w.u, w.u));
     for (int i = 0; i < 3; i++) w.u[i] /= size_u;
-    const double shared = dot(w.u, w.v);
+    const double shared = vector_dot(w.u, w.v);
     for (int i = 0; i < 3; i++) w.v[i] -= shared * w.u[i];
-    const double size_v = k_sqrt(dot(w.v, w.v));
+    const double size_v = k_sqrt(vector_dot(w.v, w.v));
     for (int i = 0; i < 3; i++) w.v[i] /= size_v;
 
     double normal[3], along[3], voxels[2][3];
-    cross(w.u, w.v, normal);
+    vector_cross(w.u, w.v, normal);
     for (int i = 0; i < 3; i++) {
         along[i] = cone ? w.detector[i] - w.source[i] : w.source[i];
         voxels[0][i] = cone ? (w.source[i] - g->centre[i]) / g->voxel[i] : 0.0;
         voxels[1][i] = (w.detector[i] - g->centre[i]) / g->voxel[i];
     }
-    const double length = k_sqrt(dot(along, along));
+    const double length = k_sqrt(vector_dot(along, along));
     if (!(length > 0.0) || !k_is_finite(length))
         return fail(c, MOTET_BAD_ARGUMENT, "view %lld: %s is %s, expected %s", (long long)k,
                     cone ? "source" : "the rays' direction", vector_text(w.source, text),
                     cone ? "a place apart from the detector's middle" : "a direction");
-    if (!(k_abs(dot(along, normal)) > 1e-6 * length))
+    if (!(k_abs(vector_dot(along, normal)) > 1e-6 * length))
         return fail(c, MOTET_BAD_ARGUMENT, "view %lld: %s is %s, which sees the detector edge-on",
                     (long long)k, cone ? "source" : "the rays' direction",
                     vector_text(w.source, text));
-    const double ends[] = {k_sqrt(dot(voxels[0], voxels[0])), k_sqrt(dot(voxels[1], voxels[1]))};
+    const double ends[] = {k_sqrt(vector_dot(voxels[0], voxels[0])),
+                           k_sqrt(vector_dot(voxels[1], voxels[1]))};
     const int far = ends[1] > ends[0]; /* 1: the detector is the farther end */
     const int bad = ends[!far] <= nearest_end ? far : !far;
     if (!(ends[bad] <= (bad == far ? farthest_end : nearest_end)))
@@ -198,7 +187,7 @@ static ct_pose pose_of(const motet_ct_views *g, const motet_ct_view *w)
 {
     const double n[] = {(double)g->nx, (double)g->ny, (double)g->nz};
     double normal[3], along[3], from[3], to[3];
-    cross(w->u, w->v, normal);
+    vector_cross(w->u, w->v, normal);
     for (int i = 0; i < 3; i++) {
         along[i] = g->beam == MOTET_CT_BEAM_CONE ? w->detector[i] - w->source[i] : w->source[i];
         from[i] = g->centre[i] - w->source[i];
@@ -210,19 +199,19 @@ static ct_pose pose_of(const motet_ct_views *g, const motet_ct_view *w)
         for (int i = 0; i < 3; i++) most = k_max(most, k_abs(along[i] / g->voxel[i]));
         for (int i = 0; i < 3; i++) along[i] /= most;
     }
-    const double depth = dot(along, normal);
+    const double depth = vector_dot(along, normal);
     double before = 0.0, after = 0.0; /* of the segment, before and after t = 0 */
     int near_source = 0;
     if (g->beam == MOTET_CT_BEAM_CONE) {
-        before = k_min(k_max(dot(from, normal) / depth, 0.0), 1.0);
-        after = k_min(k_max(dot(to, normal) / depth, 0.0), 1.0);
+        before = k_min(k_max(vector_dot(from, normal) / depth, 0.0), 1.0);
+        after = k_min(k_max(vector_dot(to, normal) / depth, 0.0), 1.0);
         near_source = before < after;
         if (near_source)
             after = 1.0 - before;
         else
             before = 1.0 - after;
     } else {
-        after = dot(to, normal) / depth;
+        after = vector_dot(to, normal) / depth;
     }
     ct_pose p;
     for (int i = 0; i < 3; i++) {

@@ -21,6 +21,9 @@ struct ct_beam {
     motet_array *poses; /* (view, bytes of a ct_pose) */
 };
 
+/* The axis of a volume (z, y, x) that counts along an axis of space. */
+static inline int ct_volume_axis(int64_t space_axis) { return 2 - (int)space_axis; }
+
 /* Takes the general form whatever the geometry is: for tests, before the first operation. */
 void ct_beam_use_rays(struct ct_beam *beam);
 

@@ -12,9 +12,6 @@ enum { VOLUME, SINOGRAM, POSES };
 /* A chunk should have columns long enough to be worth the search for their chords. */
 enum { CT_COLUMNS_GRAIN = 128 };
 
-/* The axis of a volume (z, y, x) that counts along an axis of space. */
-static int axis_of(int64_t space_axis) { return 2 - (int)space_axis; }
-
 static motet_status scale(const rt_chunk *chunk, const rt_view *raw, const rt_view *made,
                           const rt_queue *queue, const void *user)
 {
@@ -35,7 +32,8 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
 {
     const ct_space *space = &((const motet_ct_geometry *)user)->beam->space;
     const rt_view *volume = &chunk->port[VOLUME];
-    const int s = axis_of(space->s), f = axis_of(space->f), w = axis_of(space->w);
+    const int s = ct_volume_axis(space->s), f = ct_volume_axis(space->f),
+              w = ct_volume_axis(space->w);
     const ct_columns_backproject_args a = {
         .space = *space,
         .pose = chunk->port[POSES].data,
@@ -85,9 +83,9 @@ rt_op ct_columns_backproject_op(const motet_ct_geometry *g, const motet_array *s
         .enqueue = enqueue,
         .user = g,
     };
-    op.grain[axis_of(space->w)] = CT_COLUMNS_GRAIN;
-    op.grain[axis_of(space->s)] = CT_COLUMNS_S;
-    op.grain[axis_of(space->f)] = CT_COLUMNS_F;
+    op.grain[ct_volume_axis(space->w)] = CT_COLUMNS_GRAIN;
+    op.grain[ct_volume_axis(space->s)] = CT_COLUMNS_S;
+    op.grain[ct_volume_axis(space->f)] = CT_COLUMNS_F;
     ct_fingerprint(g, op.fingerprint);
     return op;
 }

@@ -15,15 +15,13 @@ static int64_t grain_of(int64_t extent, int64_t many, int64_t least)
     return extent >= many ? many : least;
 }
 
-/* The axis of a volume (z, y, x) that counts along an axis of space. */
-static int axis_of(int64_t space_axis) { return 2 - (int)space_axis; }
-
 static motet_status lay(const rt_chunk *chunk, const rt_view *raw, const rt_view *made,
                         const rt_queue *queue, const void *user)
 {
     (void)chunk;
     const ct_space *space = &((const motet_ct_geometry *)user)->beam->space;
-    const int s = axis_of(space->s), f = axis_of(space->f), w = axis_of(space->w);
+    const int s = ct_volume_axis(space->s), f = ct_volume_axis(space->f),
+              w = ct_volume_axis(space->w);
     const ct_columns_lay_args a = {
         .from = raw->data,
         .from_s = raw->stride[s],
@@ -52,8 +50,8 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
         .first_row = chunk->first[2],
         .rows = chunk->count[2],
         .volume = volume->data,
-        .s_stride = laid ? space->n[space->f] * cells : volume->stride[axis_of(space->s)],
-        .f_stride = laid ? cells : volume->stride[axis_of(space->f)],
+        .s_stride = laid ? space->n[space->f] * cells : volume->stride[ct_volume_axis(space->s)],
+        .f_stride = laid ? cells : volume->stride[ct_volume_axis(space->f)],
         .begin = chunk->stream_first,
         .end = chunk->stream_first + chunk->stream_count,
         .sinogram = sinogram->data,
@@ -81,7 +79,7 @@ rt_op ct_columns_project_op(const motet_ct_geometry *g, const motet_array *volum
                              .access = RT_READ,
                              .cut = {RT_WHOLE, RT_WHOLE, RT_WHOLE},
                              .streamed = 1,
-                             .stream_axis = axis_of(space->s)},
+                             .stream_axis = ct_volume_axis(space->s)},
                  [SINOGRAM] =
                      {.name = "sinogram", .array = sinogram, .access = RT_WRITE, .cut = {0, 1, 2}},
                  [POSES] = {.name = "views",

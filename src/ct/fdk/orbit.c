@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "ct/directions.h"
+#include "ct/vector.h"
 #include "kern/exact.h"
 
 static const double same_direction = 1e-6;     /* radians */
@@ -12,19 +13,6 @@ static const double gap_medians = 3.5;         /* a gap of more is covered by no
 static const double least_gap = 0.05;          /* radians; and of more than that */
 static const double widest_fall = CT_TURN / 8; /* from covered to not */
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = a[j] * b[k] - a[k] * b[j];
-    }
-}
-
 static void scale(double a[3], double by)
 {
     for (int i = 0; i < 3; i++) a[i] *= by;
@@ -32,8 +20,8 @@ static void scale(double a[3], double by)
 
 void orbit_flat(const orbit *o, const double v[3], double out[2])
 {
-    out[0] = dot(v, o->across[0]);
-    out[1] = dot(v, o->across[1]);
+    out[0] = vector_dot(v, o->across[0]);
+    out[1] = vector_dot(v, o->across[1]);
 }
 
 /* Sum of the views' u or v axes, each turned towards the first: it may count down. Answers the
@@ -44,10 +32,10 @@ static double common_axis(const motet_ct_views *g, int of_u, double sum[3])
     sum[0] = sum[1] = sum[2] = 0.0;
     for (int64_t k = 0; k < g->views; k++) {
         const double *a = of_u ? g->view[k].u : g->view[k].v;
-        const double sign = dot(a, first) < 0.0 ? -1.0 : 1.0;
+        const double sign = vector_dot(a, first) < 0.0 ? -1.0 : 1.0;
         for (int i = 0; i < 3; i++) sum[i] += sign * a[i];
     }
-    return k_sqrt(dot(sum, sum)) / (double)g->views;
+    return k_sqrt(vector_dot(sum, sum)) / (double)g->views;
 }
 
 static motet_status find_axis(motet_context *c, const motet_ct_views *g, orbit *o)
@@ -65,16 +53,16 @@ static motet_status find_axis(motet_context *c, const motet_ct_views *g, orbit *
                     "lengths %.3f and %.3f), expected v along the axis that views go around: "
                     "exchange u and v, and columns and rows; cgls and sirt take any",
                     common_u, common_v);
-    const double size = k_sqrt(dot(sum, sum));
+    const double size = k_sqrt(vector_dot(sum, sum));
     scale(sum, 1.0 / size);
     int least = 0;
     for (int i = 1; i < 3; i++)
         if (k_abs(sum[i]) < k_abs(sum[least])) least = i;
     double other[3] = {0.0, 0.0, 0.0};
     other[least] = 1.0;
-    cross(sum, other, o->across[0]);
-    scale(o->across[0], 1.0 / k_sqrt(dot(o->across[0], o->across[0])));
-    cross(sum, o->across[0], o->across[1]);
+    vector_cross(sum, other, o->across[0]);
+    scale(o->across[0], 1.0 / k_sqrt(vector_dot(o->across[0], o->across[0])));
+    vector_cross(sum, o->across[0], o->across[1]);
     for (int i = 0; i < 3; i++) o->axis[i] = sum[i];
     return MOTET_OK;
 }
@@ -158,8 +146,8 @@ static void find_places(const motet_ct_views *g, orbit *o)
     for (int64_t k = 0; k < g->views; k++) {
         double at[3], p[2];
         place_of(g, k, at);
-        least = k_min(least, dot(at, o->axis));
-        most = k_max(most, dot(at, o->axis));
+        least = k_min(least, vector_dot(at, o->axis));
+        most = k_max(most, vector_dot(at, o->axis));
         if (cone) {
             orbit_flat(o, at, p);
             for (int i = 0; i < 2; i++) p[i] -= o->centre[i];

@@ -7,6 +7,7 @@
 #include "ct/fdk/fdk.h"
 
 #include "ct/directions.h"
+#include "ct/vector.h"
 #include "kern/exact.h"
 
 static const double least_offset = 0.04; /* of the detector's width, to be taken for one */
@@ -17,11 +18,6 @@ typedef struct flat_ray {
     double distance;          /* of the centre, signed */
 } flat_ray;
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* Ray `column`, in the row that the detector's normal from the source meets. */
 static flat_ray ray_of(const motet_ct_views *g, const orbit *path, int64_t k, double column)
 {
@@ -31,7 +27,7 @@ static flat_ray ray_of(const motet_ct_views *g, const orbit *path, int64_t k, do
     if (g->beam == MOTET_CT_BEAM_CONE) {
         double from[3];
         for (int i = 0; i < 3; i++) from[i] = w->source[i] - w->detector[i];
-        const double foot = dot(from, w->v);
+        const double foot = vector_dot(from, w->v);
         for (int i = 0; i < 3; i++) {
             at[i] = w->source[i] - g->centre[i];
             along[i] = k_fma(a, w->u[i], k_fma(foot, w->v[i], -from[i]));

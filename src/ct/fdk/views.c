@@ -14,20 +14,8 @@
  * u)^2) with r the direction and dr how it turns. */
 #include "ct/fdk/fdk.h"
 
+#include "ct/vector.h"
 #include "kern/exact.h"
-
-static double dot(const double a[3], const double b[3])
-{
-    return k_fma(a[0], b[0], k_fma(a[1], b[1], a[2] * b[2]));
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = a[j] * b[k] - a[k] * b[j];
-    }
-}
 
 /* Unit vector of the plane at an angle. */
 static void radial(const orbit *path, double angle, double out[3])
@@ -54,9 +42,9 @@ static void cone_view(const motet_ct_views *g, const orbit *path, int64_t k, ct_
     const motet_ct_view *w = &g->view[k];
     const orbit_view *way = &path->view[k];
     double n[3], from[3], corner[3], middle[3], out_ward[3], on_ward[3], move[3];
-    cross(w->u, w->v, n);
+    vector_cross(w->u, w->v, n);
     for (int i = 0; i < 3; i++) from[i] = w->source[i] - w->detector[i];
-    double length = -dot(from, n);
+    double length = -vector_dot(from, n);
     if (length < 0.0) {
         for (int i = 0; i < 3; i++) n[i] = -n[i];
         length = -length;
@@ -66,53 +54,53 @@ static void cone_view(const motet_ct_views *g, const orbit *path, int64_t k, ct_
         middle[i] = g->centre[i] - w->detector[i];
         corner[i] = k_fma(-0.5 * (size[i] - 1.0), g->voxel[i], middle[i]);
     }
-    const double unit = k_max(k_abs(dot(middle, n) + length), g->voxel[0]);
-    const double foot_u = dot(from, w->u), foot_v = dot(from, w->v);
+    const double unit = k_max(k_abs(vector_dot(middle, n) + length), g->voxel[0]);
+    const double foot_u = vector_dot(from, w->u), foot_v = vector_dot(from, w->v);
     for (int i = 0; i < 4; i++) {
         double step[3] = {0.0, 0.0, 0.0};
         if (i) step[i - 1] = g->voxel[i - 1];
         const double *at = i ? step : corner;
-        const double along = dot(at, n);
+        const double along = vector_dot(at, n);
         out->depth[i] = (along + (i ? 0.0 : length)) / unit;
-        out->u[i] = k_fma(dot(at, w->u), length, foot_u * along) / unit;
-        out->v[i] = k_fma(dot(at, w->v), length, foot_v * along) / unit;
+        out->u[i] = k_fma(vector_dot(at, w->u), length, foot_u * along) / unit;
+        out->v[i] = k_fma(vector_dot(at, w->v), length, foot_v * along) / unit;
     }
     out->foot_u = foot_u;
     out->foot_v = foot_v;
     out->slope_u = g->pitch_u / length;
     out->slope_v = g->pitch_v / length;
     radial(path, way->angle, out_ward);
-    cross(path->axis, out_ward, on_ward);
+    vector_cross(path->axis, out_ward, on_ward);
     for (int i = 0; i < 3; i++)
         move[i] = way->step * k_fma(way->radius, on_ward[i], way->drift * out_ward[i]);
     const double factor = length / unit / unit;
-    out->move_u = dot(move, w->u) * factor;
-    out->move_n = dot(move, n) * factor;
+    out->move_u = vector_dot(move, w->u) * factor;
+    out->move_n = vector_dot(move, n) * factor;
 }
 
 static void parallel_view(const motet_ct_views *g, const orbit *path, int64_t k, ct_fdk_view *out)
 {
     const motet_ct_view *w = &g->view[k];
     double n[3], r[3], corner[3], turned[3];
-    cross(w->u, w->v, n);
-    const double size = k_sqrt(dot(w->source, w->source));
+    vector_cross(w->u, w->v, n);
+    const double size = k_sqrt(vector_dot(w->source, w->source));
     for (int i = 0; i < 3; i++) r[i] = w->source[i] / size;
     const double count[] = {(double)g->nx, (double)g->ny, (double)g->nz};
     for (int i = 0; i < 3; i++)
         corner[i] = k_fma(-0.5 * (count[i] - 1.0), g->voxel[i], g->centre[i] - w->detector[i]);
-    const double down = dot(r, n), ru = dot(r, w->u), rv = dot(r, w->v);
+    const double down = vector_dot(r, n), ru = vector_dot(r, w->u), rv = vector_dot(r, w->v);
     for (int i = 0; i < 4; i++) {
         double step[3] = {0.0, 0.0, 0.0};
         if (i) step[i - 1] = g->voxel[i - 1];
         const double *at = i ? step : corner;
-        const double along = dot(at, n) / down;
+        const double along = vector_dot(at, n) / down;
         out->depth[i] = i ? 0.0 : 1.0;
-        out->u[i] = dot(at, w->u) - along * ru;
-        out->v[i] = dot(at, w->v) - along * rv;
+        out->u[i] = vector_dot(at, w->u) - along * ru;
+        out->v[i] = vector_dot(at, w->v) - along * rv;
     }
     out->foot_u = out->foot_v = out->slope_u = out->slope_v = out->move_n = 0.0;
-    cross(path->axis, r, turned);
-    out->move_u = path->view[k].step * dot(turned, w->u) / (1.0 - ru * ru);
+    vector_cross(path->axis, r, turned);
+    out->move_u = path->view[k].step * vector_dot(turned, w->u) / (1.0 - ru * ru);
 }
 
 void fdk_views(const motet_ct_views *g, const orbit *path, ct_fdk_view *out)
