@@ -295,6 +295,11 @@ static void speak(check *c)
     const motet_ct_check *o = c->out;
     if (o->arc == o->arc) speak_of_arc(c);
     speak_of_truncation(c);
+    if (g->beam == MOTET_CT_BEAM_CONE && o->magnification < 1.0 - 1e-9)
+        say(c,
+            "the volume's middle is not between source and detector (magnification %.4g): are sid "
+            "(source to axis) and sdd (source to detector) swapped?",
+            o->magnification);
     if (o->mirrored == 1)
         say(c, "u x v points away from the source in all views: columns are counted as seen from "
                "behind the detector; if the data are not, turn the sign of u, or results are "

@@ -388,6 +388,18 @@ static void a_source_in_the_volume_is_counted(void **state)
     says(text, "inside the volume in 36 views");
 }
 
+static void a_detector_before_the_volume_is_suspected(void **state)
+{
+    (void)state;
+    char text[4096];
+    const motet_ct_views v = good();
+    motet_ct_trajectory t = circle();
+    t.sid = 80, t.sdd = 50;
+    const motet_ct_check o = checked(&v, &t, NULL, text);
+    near(o.magnification, 0.625);
+    says(text, "not between source and detector (magnification 0.625)");
+}
+
 static void a_unit_that_does_not_fit_is_suspected(void **state)
 {
     (void)state;
@@ -434,6 +446,7 @@ int main(void)
         cmocka_unit_test(a_helix_turns_about_its_middle),
         cmocka_unit_test(one_view_and_two_opposite_ones_are_legal),
         cmocka_unit_test(a_source_in_the_volume_is_counted),
+        cmocka_unit_test(a_detector_before_the_volume_is_suspected),
         cmocka_unit_test(a_unit_that_does_not_fit_is_suspected),
         cmocka_unit_test(slices_of_a_parallel_beam_are_not_views_in_space),
     };
