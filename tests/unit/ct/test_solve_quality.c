@@ -1,8 +1,8 @@
 /* The error of heads that are found by iterating, in decibels: 20 log10(1 / RMSE) over the cube.
  * Circular cone, source at 2.5 n, detector at 4 n; data of the voxels by our own projector. Fine: 3
  * n x 2 n pixels of 0.8, for which others publish 38.58 dB after 30 iterations of CGLS and 32.73
- * after 200 of SIRT at 128^3 from 360 views. Coarse: the benchmarks' 2 n x 1.5 n pixels of 1.25
- * (CGLS: 37.08 dB there). MOTET_TEST_LONG: 128^3. */
+ * after 200 of SIRT, nothing below 0, at 128^3 from 360 views. Coarse: the benchmarks' 2 n x 1.5 n
+ * pixels of 1.25 (CGLS: 37.08 dB there). MOTET_TEST_LONG: 128^3. */
 #include <stdio.h>
 
 #include "support/ct_views.h"
@@ -38,6 +38,7 @@ static double quality(solve_fn *solve, const char *name, int64_t n, int64_t view
     motet_ct_solve_options o;
     motet_ct_solve_options_init(&o);
     o.iterations = iterations;
+    if (solve == motet_ct_sirt) o.least = 0.0;
     motet_ct_solve_result result;
     assert_ok(c, solve(geometry, &o, rays, found, &result));
     const double quality = decibels(truth, found);
@@ -59,8 +60,8 @@ static void heads_are_found(void **state)
     assert_true(quality(motet_ct_cgls, "CGLS", 16, 40, 12, 0) >= 36.0);
     assert_true(quality(motet_ct_sirt, "SIRT", 16, 40, 30, 0) >= 25.0);
     if (!getenv("MOTET_TEST_LONG")) return;
-    assert_true(quality(motet_ct_cgls, "CGLS", 128, 360, 30, 1) >= 38.5);
     assert_true(quality(motet_ct_sirt, "SIRT", 128, 360, 200, 1) >= 32.7);
+    assert_true(quality(motet_ct_cgls, "CGLS", 128, 360, 30, 1) >= 38.5);
 }
 
 int main(void)
