@@ -39,6 +39,10 @@ BOUNDED = {
     ("src/ct/beam/columns_near.k.h", "near.begin = (int64_t)k_min(k_max(-k_floor(-low), 0.0), (double)size);"): "within 0 to size",
     ("src/ct/beam/columns_trace.k.h", "return (int64_t)k_min(k_max(k_floor(a), (double)low), (double)high);"): "within low to high",
     ("src/ct/beam/columns_project_fast.h", "const int32_t p = whole + (int32_t)one, q = last_whole + (int32_t)two;"): "beam.c bounds columns by 2^20 cells",
+    ("src/ct/beam/columns_backproject_fast.h", "strip->row[i] = (int32_t)k_minf(k_maxf(low, 0.0f), rows);"): "within 0 to the rows of a block",
+    ("src/ct/beam/columns_backproject_fast.h", "strip->end[i] = (int32_t)k_minf(k_maxf(high, 0.0f), rows);"): "within 0 to the rows of a block",
+    ("src/ct/fdk/backproject_fast.h", "_mm512_set1_epi32((int32_t)k_minf(p->last - low, 31.0f)));"): "rows from the lowest to the last, at most 31",
+    ("src/ct/fdk/backproject_fast.h", "const uint32_t rows = (uint32_t)k_minf(p->last - low + 1.0f, 32.0f);"): "rows from the lowest to the last, at most 32",
     ("src/ct/fdk/backproject.k.h", "p.at = (int64_t)whole;"): "within first to last",
 }
 ENGINES = ("src/kern/", "src/ct/", "src/rf/", "src/gem/", "src/pauli/")

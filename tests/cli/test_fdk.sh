@@ -30,6 +30,14 @@ works ct phantom -o short.npy $cone --views 20 --detector 48x36 --size 24 --arc 
 works ct fdk short.npy -o w.npy --line-integrals $cone --size 24 --arc 120 --overwrite
 [ "$(grep -c 'the views cover 120 of' err.txt)" = 1 ] || bad "a short arc is not told once: $(cat err.txt)"
 
+# A value that is none is taken as 0 in memory, and told; from file to file it is refused.
+cp views.npy broken.npy
+printf '\000\000\300\177' | dd of=broken.npy bs=1 seek=$(($(wc -c <broken.npy) - 4)) conv=notrunc 2>/dev/null
+works ct fdk broken.npy -o w.npy --line-integrals $cone --size 24 --overwrite
+grep -q '1 .*taken as 0' err.txt || bad "a NaN is not told: $(cat err.txt)"
+refused 2 'broken.npy: 1 values are not finite' ct fdk broken.npy -o v.npy --line-integrals $cone --size 24 --from-disk yes -q
+rm -f broken.npy
+
 # A fan is a cone of one row; parallel rays agree with ct recon, from counts with flats and darks.
 refused 2 'a cone beam on 36 rows, expected a fan beam' ct fbp views.npy -o v.npy --line-integrals $cone
 works ct phantom -o fan.npy --truth slice.npy $cone --views 60 --detector 48x1 --size 24x24x1 --radius 12 --points 4 -q
