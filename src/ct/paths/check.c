@@ -219,7 +219,8 @@ static motet_status go_around(check *c)
             o->largest_gap = k_max(o->largest_gap, directions_gap(sorted, g->views, i, CT_TURN));
         o->arc =
             o->largest_gap <= 1.5 * c->step + 1e-9 ? CT_TURN : CT_TURN - o->largest_gap + c->step;
-        if (g->views < 3) { /* too few to tell a step */
+        /* Too few to tell a step, or all of one direction. */
+        if (g->views < 3 || o->largest_gap >= CT_TURN - 1e-6) {
             o->arc = CT_TURN - o->largest_gap;
             c->step = 0.0;
         }

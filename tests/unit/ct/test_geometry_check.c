@@ -375,6 +375,22 @@ static void one_view_and_two_opposite_ones_are_legal(void **state)
     assert_int_equal(o.mirrored, 0);
 }
 
+static void stand_still(motet_ct_view *view, int64_t views)
+{
+    for (int64_t k = 1; k < views; k++) view[k] = view[0];
+}
+/* A stage that is stuck: all views are one. */
+static void views_that_do_not_turn_are_told(void **state)
+{
+    (void)state;
+    char text[4096];
+    const motet_ct_views v = good();
+    const motet_ct_trajectory t = circle();
+    const motet_ct_check o = checked(&v, &t, stand_still, text);
+    near(o.arc, 0);
+    says(text, "short arc");
+}
+
 static void a_source_in_the_volume_is_counted(void **state)
 {
     (void)state;
@@ -445,6 +461,7 @@ int main(void)
         cmocka_unit_test(random_directions_share_no_axis),
         cmocka_unit_test(a_helix_turns_about_its_middle),
         cmocka_unit_test(one_view_and_two_opposite_ones_are_legal),
+        cmocka_unit_test(views_that_do_not_turn_are_told),
         cmocka_unit_test(a_source_in_the_volume_is_counted),
         cmocka_unit_test(a_detector_before_the_volume_is_suspected),
         cmocka_unit_test(a_unit_that_does_not_fit_is_suspected),
