@@ -94,11 +94,12 @@ static void tell(const run *r, const motet_ct_check *c, const char *texts)
     if (!c->warnings) puts("nothing looks wrong");
 }
 
-static int draw(run *r, const char *path, const motet_ct_views *v, const motet_ct_check *c)
+/* Draws into a file beside its place, which `out` commits. */
+static int draw(run *r, const char *path, const motet_ct_views *v, const motet_ct_check *c,
+                motet_store **out)
 {
     const size_t n = strlen(path);
     canvas picture;
-    motet_store *store = NULL;
     if (n < 5 || strcasecmp(path + n - 4, ".png"))
         return complain(r->args->command, EXIT_USAGE,
                         "--png is \"%s\", expected a path ending in .png", path);
@@ -107,10 +108,9 @@ static int draw(run *r, const char *path, const motet_ct_views *v, const motet_c
     const motet_store_info info = {
         .type = MOTET_U8, .axes = 3, .shape = {picture.height, picture.width, 3}};
     motet_status st =
-        motet_store_create(r->context, path, NULL, &info, args_given(r->args, "overwrite"), &store);
-    if (st == MOTET_OK) st = motet_store_write(store, 0, picture.height, picture.pixel);
-    if (st == MOTET_OK) st = motet_store_commit(store);
-    motet_store_free(store);
+        motet_store_create(r->context, path, NULL, &info, args_given(r->args, "overwrite"), out);
+    if (st == MOTET_OK) st = motet_store_write(*out, 0, picture.height, picture.pixel);
+    if (st == MOTET_OK) st = motet_store_prepare(*out);
     canvas_free(&picture);
     return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
 }
@@ -122,16 +122,20 @@ static int check_geometry(run *r, const motet_ct_views *v)
     motet_ct_geometry *geometry = NULL;
     motet_ct_check check;
     char *texts = NULL;
+    motet_store *picture = NULL;
     run_output(r, png);
     run_output(r, save);
     int code = run_check_distinct(r);
     if (code) return code;
     motet_status st = motet_ct_geometry_create(r->context, v, &geometry);
     if (st == MOTET_OK) st = motet_ct_geometry_check(geometry, &check, &texts);
-    if (st == MOTET_OK && save)
-        st = motet_ct_views_write(r->context, v, save, args_given(a, "overwrite"));
     if (st != MOTET_OK) code = run_fail(r, r->context, st);
-    if (!code && png) code = draw(r, png, v, &check);
+    if (!code && png) code = draw(r, png, v, &check, &picture);
+    /* The picture is whole: left are the views and its renaming. */
+    if (!code && save) st = motet_ct_views_write(r->context, v, save, args_given(a, "overwrite"));
+    if (!code && st == MOTET_OK && picture) st = motet_store_commit(picture);
+    if (!code && st != MOTET_OK) code = run_fail(r, r->context, st);
+    motet_store_free(picture);
     if (!code) {
         ct_views_tell(r, v);
         report(r, &check, texts);

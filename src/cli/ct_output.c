@@ -173,28 +173,47 @@ int ct_output_commit(ct_output *const outs[], int count)
     return code;
 }
 
-static int read_back(ct_output *out, motet_store *written)
+/* The picture, of a frame as it lies in the file; that frame alone is in memory. */
+static int draw_from(ct_output *out, motet_store *written)
 {
     run *r = out->r;
     const int64_t count = out->shape[1] * out->shape[2];
-    float *row = malloc(2 * (size_t)count * sizeof *row);
-    if (!row) return complain(r->args->command, EXIT_DEVICE, "no memory for a slice");
+    const int turns = out->views && !out->turned;
+    float *frame = malloc((size_t)(turns ? 2 : 1) * (size_t)count * sizeof *frame);
+    if (!frame) return complain(r->args->command, EXIT_DEVICE, "no memory for a slice");
+    const motet_status st = motet_store_read(written, out->slice, 1, MOTET_F32, frame);
+    int code = st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
+    if (!code && turns) turn(out, frame, frame + count);
+    if (!code) code = draw(out, turns ? frame + count : frame);
+    free(frame);
+    return code;
+}
+
+/* The extent of all values, some lines at a time: frames may be as large as memory. */
+static int read_back(ct_output *out, motet_store *written)
+{
+    enum { MOST = 1 << 18 }; /* values at a time, where a line is not more */
+    run *r = out->r;
+    const int64_t lines = out->shape[out->turned ? 2 : 1], line = out->shape[out->turned ? 1 : 2];
+    int64_t most = line < MOST ? MOST / line : 1;
+    if (most > lines) most = lines;
+    float *values = malloc((size_t)(most * line) * sizeof *values);
+    if (!values) return complain(r->args->command, EXIT_DEVICE, "no memory to look at the output");
     extent seen;
     extent_begin(&seen);
     int code = EXIT_OK;
     for (int64_t k = 0; k < out->shape[0] && !code; k++) {
-        const motet_status st = motet_store_read(written, k, 1, MOTET_F32, row);
-        if (st != MOTET_OK) {
-            code = run_fail(r, r->context, st);
-            break;
+        for (int64_t i = 0; i < lines && !code; i += most) {
+            const int64_t first[3] = {k, i, 0};
+            const int64_t part[3] = {1, i + most < lines ? most : lines - i, line};
+            const motet_status st = motet_store_read_box(written, first, part, MOTET_F32, values);
+            if (st != MOTET_OK) code = run_fail(r, r->context, st);
+            if (!code) extent_add_f32(&seen, values, part[1] * line);
         }
-        extent_add_f32(&seen, row, count);
-        const int turns = out->views && !out->turned;
-        if (turns) turn(out, row, row + count);
-        if (out->png && k == out->slice) code = draw(out, turns ? row + count : row);
         run_progress(r, "look", k + 1, out->shape[0]);
     }
-    free(row);
+    free(values);
+    if (!code && out->png) code = draw_from(out, written);
     out->minimum = seen.low;
     out->maximum = seen.high;
     return code;
@@ -239,7 +258,7 @@ void ct_output_tell(ct_output *out)
     char w[2][WORDS], times[1024];
     printf("values    %s to %s\n", words_real(out->minimum, 6, w[0]),
            words_real(out->maximum, 6, w[1]));
-    if (args_real(a, "verify-fraction", 0) > 0)
+    if (args_real(a, "verify-fraction", 0) > 0 && words_verified(r) > 0)
         printf("verified  %lld parts were computed twice, to the same bits\n",
                (long long)words_verified(r));
     printf("time      %.3f s: %s\n", run_now() - r->begun, words_stages(r, times, sizeof times));

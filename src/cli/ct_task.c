@@ -147,6 +147,9 @@ static int from_disk(ct_task *t, const ct_task_kind *kind, void *user)
     if (kind->journal && args_given(a, "resume"))
         complain(a->command, EXIT_OK,
                  "warning: nothing is kept in --resume, as the work goes from file to file");
+    if (args_real(a, "verify-fraction", 0) > 0)
+        complain(a->command, EXIT_OK,
+                 "warning: --verify-fraction checks nothing, as the work goes from file to file");
     const double begun = run_now();
     const motet_status st = kind->work_on_disk(t, user);
     if (st != MOTET_OK) return run_fail(r, r->context, st);

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "store/format.h"
 
 enum {
     ROOM = 1 << 20,      /* of a piece that is turned */
     ASIDE = 1 << 20,     /* that reading boxes takes (store/box.c), */
-    NARROWING = 1 << 22, /* and reading numbers of eight bytes */
+    NARROWING = 1 << 22, /* and reading numbers of eight bytes; a row of them, if that is more, */
     TILE = 16            /* of turning: lines that stay in the caches */
 };
 
@@ -191,7 +192,9 @@ motet_status rt_disk_digest(const motet_array *a, digest_rows *state)
     void *buffer;
     motet_status st = MOTET_OK;
     TRY(make_buffer(a, &buffer));
+    log_phase phase = log_phase_begin(a->context, "digest", a->shape[0]);
     for (int64_t at = 0, count; at < a->shape[0]; at += count) {
+        TRY_GOTO(log_phase_step(&phase, at));
         count = rows_from(a, at);
         TRY_GOTO(rt_disk_read_rows(a, at, count, buffer));
         digest_rows_add(state, buffer, count, row_bytes(a), motet_type_bytes(a->type));
@@ -206,7 +209,9 @@ motet_status rt_disk_copy(const motet_array *from, motet_array *to)
     void *buffer;
     motet_status st = MOTET_OK;
     TRY(make_buffer(from, &buffer));
+    log_phase phase = log_phase_begin(from->context, "copy", from->shape[0]);
     for (int64_t at = 0, count; at < from->shape[0]; at += count) {
+        TRY_GOTO(log_phase_step(&phase, at));
         count = rows_from(from, at);
         TRY_GOTO(rt_disk_read_rows(from, at, count, buffer));
         TRY_GOTO(rt_disk_write_rows(to, at, count, buffer));
@@ -224,7 +229,9 @@ motet_status rt_disk_fill(motet_array *a, const void *value)
     TRY(make_buffer(a, &buffer));
     const size_t bytes = (size_t)rt_disk_rows(a) * row_bytes(a);
     for (size_t i = 0; i < bytes; i += element) memcpy((char *)buffer + i, value, element);
+    log_phase phase = log_phase_begin(a->context, "fill", a->shape[0]);
     for (int64_t at = 0, count; at < a->shape[0]; at += count) {
+        TRY_GOTO(log_phase_step(&phase, at));
         count = rows_from(a, at);
         TRY_GOTO(rt_disk_write_rows(a, at, count, buffer));
     }
@@ -271,6 +278,13 @@ static int64_t least(int64_t elements, size_t bytes, int64_t most)
     return elements < most / (int64_t)bytes ? elements * (int64_t)bytes : most;
 }
 
+/* Most bytes that numbers of eight bytes take while they are read (store/store.c). */
+static int64_t narrowing(const motet_store *store)
+{
+    const int64_t row = (int64_t)store->row_bytes;
+    return row > NARROWING ? row : NARROWING;
+}
+
 static motet_status make(motet_context *c, motet_store *store, const char *name, motet_type type,
                          int axes, const int64_t *shape, int turned, motet_array **out)
 {
@@ -303,7 +317,7 @@ static motet_status make(motet_context *c, motet_store *store, const char *name,
                       name, motet_type_text(store->info.type), motet_type_text(type)));
     d->aside = least(a->elements, kind_bytes(store->kind), ASIDE);
     if (kind_bytes(store->kind) > motet_type_bytes(type))
-        d->aside += least(a->elements, kind_bytes(store->kind), NARROWING);
+        d->aside += least(a->elements, kind_bytes(store->kind), narrowing(store));
     if (!d->turned || !a->elements) goto done;
     if (motet_type_bytes(type) != 4)
         TRY_GOTO(fail(c, MOTET_UNSUPPORTED,

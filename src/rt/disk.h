@@ -51,7 +51,8 @@ int64_t rt_disk_rows(const motet_array *array);
 motet_status rt_disk_read_rows(const motet_array *array, int64_t first, int64_t count, void *out);
 motet_status rt_disk_write_rows(const motet_array *array, int64_t first, int64_t count,
                                 const void *rows);
-/* All of `from`, of the same type and shape; either may be in memory. */
+/* All of `from`, of the same type and shape; either may be in memory. This, filling and the digest
+ * take long for large files: CANCELLED and DEADLINE end them between two pieces. */
 motet_status rt_disk_copy(const motet_array *from, motet_array *to);
 /* Every element the same; `value` is of the array's type. */
 motet_status rt_disk_fill(motet_array *array, const void *value);

@@ -69,4 +69,12 @@ refused 1 '--voxel is "0"' ct check-geometry --sid 3 --sdd 4 --voxel 0
 refused 1 '--offset is "1"' ct check-geometry --sid 3 --sdd 4 --offset 1
 refused 1 '--pitch is "1x2x3"' ct check-geometry --sid 3 --sdd 4 --pitch 1x2x3
 refused 1 '--sid is "-1"' ct check-geometry --sid -1
+# What is refused leaves no file: neither the picture nor the views.
+two='ct check-geometry --sid 3 --sdd 4 --views 4 --detector 4'
+refused 1 'path ending in .png' $two --save alone.json --png picture.jpg
+: >taken.png
+refused 2 'exists already' $two --save alone.json --png taken.png
+: >taken.json
+refused 2 'exists already' $two --save taken.json --png alone.png
+[ ! -e alone.json ] && [ ! -e alone.png ] || bad "one of two files was written"
 finish

@@ -72,4 +72,10 @@ refused 2 'same file' ct phantom -o s.npy --truth s.npy $cone --size 12
 refused 2 'views.npy: exists already' ct phantom -o s.npy --truth views.npy $cone --size 12
 rm -f err2.txt
 nothing_but views.npy head.mha a.npy a.json b.json back.npy head.npy flat.npy
+# From file to file a run keeps its word about memory, however large a frame is; what checks nothing says so.
+works ct project head.mha -o w.npy --sid 40 --sdd 64 --views 2 --detector 3000x3000 --pitch 0.01 --from-disk yes --host-memory 16M --threads 1 --json w.json --verify-fraction 1 --overwrite
+files report w.json 'r["memory"]["measured_peak"] <= 60e6' || bad "more memory than was said: $(grep -A12 '"memory"' w.json)"
+grep -q 'verify-fraction checks nothing' err.txt || bad "a flag that does nothing is not told"
+grep -q '^verified' out.txt && bad "0 parts are called verified"
+rm -f w.npy
 finish

@@ -165,6 +165,48 @@ static void the_run_goes_on_while_a_source_reads(void **state)
     motet_context_free(c);
 }
 
+/* All sources of a case, and how many are being read. */
+typedef struct crowd {
+    atomic_int *inside, *most;
+    rt_source former;
+} crowd;
+
+static motet_status alone(const rt_view *part, void *user)
+{
+    crowd *w = user;
+    const int others = atomic_fetch_add(w->inside, 1);
+    if (others) atomic_store(w->most, others + 1);
+    nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
+    const motet_status st = w->former.read(part, w->former.user);
+    atomic_fetch_sub(w->inside, 1);
+    return st;
+}
+
+/* One device may be sent what stays there, by the thread that runs all, while blocks of another one
+ * are read ahead: a source and its buffers serve one of them at a time. */
+static void sources_are_read_one_at_a_time(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"cpu,sim:1", "sim:0,sim:3", "sim:1,sim:3,cpu"};
+    for (int set = 0; set < 3; set++) {
+        const rt_run_options options = {.cut = {{3, 4}, 4}};
+        motet_context *c = sim_context(NULL, sets[set]);
+        atomic_int inside = 0, most = 0;
+        crowd w[PORTS_ARRAYS];
+        ports_case p;
+        make(c, 23, 11, &p);
+        for (int i = 0; i < PORTS_ARRAYS; i++) {
+            w[i] = (crowd){&inside, &most, p.source[i].source};
+            p.source[i].source = (rt_source){alone, &w[i], 1};
+        }
+        assert_ok(c, rt_run_with(c, &p.op, &options));
+        assert_true(ports_right(&p));
+        assert_int_equal(atomic_load(&most), 0);
+        ports_case_free(&p);
+        motet_context_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +215,7 @@ int main(void)
         cmocka_unit_test(losses_anywhere),
         cmocka_unit_test(every_failing_allocation),
         cmocka_unit_test(the_run_goes_on_while_a_source_reads),
+        cmocka_unit_test(sources_are_read_one_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * that ends early ends the run. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -426,6 +427,70 @@ static void it_can_be_cancelled_anywhere(void **state)
     }
 }
 
+/* Whole arrays are moved, and their digests taken, piece by piece. */
+static void moving_a_whole_array_can_be_cancelled(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 3; what++)
+        for (int64_t k = 1, over = 0; !over; k++) {
+            motet_context *c = test_context();
+            int64_t calls = k, now = 0;
+            const float one = 1;
+            char text[33];
+            motet_array *a, *b;
+            assert_ok(c, rt_disk_scratch(c, NULL, MOTET_F32, 2, (int64_t[]){4, 1 << 19}, &a));
+            assert_ok(c, rt_disk_scratch(c, NULL, MOTET_F32, 2, (int64_t[]){4, 1 << 19}, &b));
+            c->options.progress = stop;
+            c->options.progress_user = &calls;
+            c->options.clock = (motet_clock){later, &now};
+            const motet_status st = what == 0   ? rt_disk_copy(a, b)
+                                    : what == 1 ? rt_disk_fill(a, &one)
+                                                : motet_array_digest(a, text);
+            over = calls > 0;
+            assert_int_equal(st, over ? MOTET_OK : MOTET_CANCELLED);
+            assert_true(k > 1 || !over);
+            motet_array_free(a);
+            motet_array_free(b);
+            motet_context_free(c);
+        }
+}
+
+/* What is planned covers what reading takes: numbers of eight bytes, in rows larger than usual. */
+static void wide_rows_of_float64_stay_within_the_budget(void **state)
+{
+    (void)state;
+    enum { N = 900 };
+    static const int64_t shape[3] = {2, N, N};
+    motet_context *c = test_context();
+    double *values = calloc(N * N, sizeof *values);
+    motet_store_info info = {.type = MOTET_F64, .axes = 3, .shape = {2, N, N}};
+    motet_store *store;
+    motet_memory memory;
+    motet_array *a;
+    char path[512];
+    assert_non_null(values);
+    snprintf(path, sizeof path, "%s/wide.npy", test_folder());
+    assert_ok(c, motet_store_create(c, path, NULL, &info, 1, &store));
+    for (int i = 0; i < 2; i++) assert_ok(c, motet_store_write(store, i, 1, values));
+    assert_ok(c, motet_store_commit(store));
+    motet_store_free(store);
+    assert_ok(c, motet_store_open(c, path, NULL, &store));
+    assert_ok(c, rt_disk_store(c, store, "it", MOTET_F32, 3, shape, 0, &a));
+    float *part = malloc(sizeof *part * N * N);
+    assert_non_null(part);
+    motet_context_memory(c, &memory);
+    const uint64_t before = memory.now;
+    assert_ok(c, rt_disk_read(a, (int64_t[]){0, 0, 0}, (int64_t[]){1, N, N}, part));
+    motet_context_memory(c, &memory);
+    assert_true(memory.peak > before);
+    assert_true((int64_t)(memory.peak - before) <= a->disk->aside);
+    motet_array_free(a);
+    motet_store_free(store);
+    free(part);
+    free(values);
+    motet_context_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +502,8 @@ int main(void)
         cmocka_unit_test(files_that_do_not_fit_are_refused),
         cmocka_unit_test(a_file_that_ends_early_ends_the_run),
         cmocka_unit_test(it_can_be_cancelled_anywhere),
+        cmocka_unit_test(moving_a_whole_array_can_be_cancelled),
+        cmocka_unit_test(wide_rows_of_float64_stay_within_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
