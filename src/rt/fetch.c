@@ -1,4 +1,5 @@
-/* A queue, a lock and a thread. The lock is not held while a source reads. */
+/* A queue, a lock and a thread. The lock is not held while a source reads; another one is, as
+ * sources and their buffers serve one thread at a time. */
 #include "rt/fetch.h"
 
 #include <pthread.h>
@@ -12,7 +13,7 @@
 
 struct rt_fetch {
     motet_context *context;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock, reading;
     pthread_cond_t asked, done;
     rt_fetch_list *first, *last; /* being read, and asked for */
     int closing;
@@ -42,7 +43,9 @@ static void *read_on(void *user)
         rt_fetch_list *list = f->first;
         if (!list) break;
         pthread_mutex_unlock(&f->lock);
+        pthread_mutex_lock(&f->reading);
         list->status = read_all(list);
+        pthread_mutex_unlock(&f->reading);
         if (list->status != MOTET_OK) motet_context_error(f->context, &list->error);
         pthread_mutex_lock(&f->lock);
         f->first = list->next;
@@ -62,15 +65,20 @@ static int make_locks(rt_fetch *f)
     int made = pthread_cond_init(&f->done, &how) == 0;
     pthread_condattr_destroy(&how);
     if (!made) return 0;
-    made = pthread_cond_init(&f->asked, NULL) == 0;
-    if (made && pthread_mutex_init(&f->lock, NULL) == 0) return 1;
-    if (made) pthread_cond_destroy(&f->asked);
+    if (pthread_cond_init(&f->asked, NULL)) goto done;
+    if (pthread_mutex_init(&f->lock, NULL)) goto asked;
+    if (pthread_mutex_init(&f->reading, NULL) == 0) return 1;
+    pthread_mutex_destroy(&f->lock);
+asked:
+    pthread_cond_destroy(&f->asked);
+done:
     pthread_cond_destroy(&f->done);
     return 0;
 }
 
 static void destroy_locks(rt_fetch *f)
 {
+    pthread_mutex_destroy(&f->reading);
     pthread_mutex_destroy(&f->lock);
     pthread_cond_destroy(&f->asked);
     pthread_cond_destroy(&f->done);
@@ -104,6 +112,16 @@ void rt_fetch_close(rt_fetch *f)
     pthread_join(f->thread, NULL);
     destroy_locks(f);
     mem_free(f->context, f);
+}
+
+void rt_fetch_hold(rt_fetch *f)
+{
+    if (f) pthread_mutex_lock(&f->reading);
+}
+
+void rt_fetch_release(rt_fetch *f)
+{
+    if (f) pthread_mutex_unlock(&f->reading);
 }
 
 void rt_fetch_ask(rt_fetch *f, rt_fetch_list *list)

@@ -27,6 +27,11 @@ typedef struct rt_fetch_list {
 rt_fetch *rt_fetch_open(motet_context *context);
 void rt_fetch_close(rt_fetch *fetch); /* nothing is pending; NULL is legal */
 
+/* Between them nothing is read ahead: for what the run reads itself. Waits for the parts that are
+ * being read; NULL is legal. */
+void rt_fetch_hold(rt_fetch *fetch);
+void rt_fetch_release(rt_fetch *fetch);
+
 void rt_fetch_ask(rt_fetch *fetch, rt_fetch_list *list);
 /* BUSY, or what the source answered, with its message. */
 motet_status rt_fetch_poll(rt_fetch *fetch, rt_fetch_list *list);

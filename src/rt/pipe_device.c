@@ -69,7 +69,10 @@ static motet_status gather(pipe_device *d, int port, const pipe_box *box, int ag
 {
     const rt_port *p = &d->job->op->port[port];
     const void *former = p->array->data; /* of what is updated: the private copy is ahead of it */
+    rt_fetch *reader = p->source && p->source->apart ? d->reader : NULL;
+    rt_fetch_hold(reader);
     const motet_status st = pipe_gather(p, again ? former : d->job->data[port], box, to);
+    rt_fetch_release(reader);
     if (st != MOTET_OK) d->job->refused = 1;
     return st;
 }

@@ -128,7 +128,7 @@ static void a_run_without_a_thread_to_read_ahead_reads_by_itself(void **state)
         assert_true(ports_right(&p));
         ports_case_free(&p);
     } while (failed);
-    assert_int_equal(nth, 6); /* attribute, two conditions, lock, thread; then all are given */
+    assert_int_equal(nth, 7); /* attribute, two conditions, two locks, thread; then all is given */
     motet_context_free(c);
 }
 
