@@ -11,9 +11,10 @@ extern "C" {
 typedef struct motet_device_info {
     char name[32];                      /* as in --devices: "cpu", "cuda:0" */
     char description[128];              /* "AMD EPYC, 2 threads, v4" */
-    int threads;                        /* CPU: worker threads */
+    int threads;                        /* CPU: worker threads; GPU: items with scratch at once */
     motet_isa isa;                      /* CPU: the kernels in use */
     uint64_t memory_total, memory_free; /* bytes */
+    uint64_t memory_context; /* GPU: bytes of it that opening the device and its kernels took */
 } motet_device_info;
 
 /* Devices of the context. DEVICE_LOST: it is lost; asking never brings it back. */

@@ -43,6 +43,7 @@ struct motet_context {
     struct rt_pool *pool;             /* memory kept from run to run, see rt/pool.h */
     struct rt_turns *turns;           /* whose turn it is on the devices, see rt/turn.h */
     struct rt_journal *journal;       /* of finished chunks; NULL: none */
+    struct cuda_world *cuda;          /* of GPUs, see dev/cuda; NULL: nobody asked for one yet */
     struct sim_world *sim;            /* of the simulated devices; NULL: there are none */
 };
 

@@ -17,14 +17,15 @@
 typedef struct dev dev;               /* an opened device */
 typedef struct dev_stream dev_stream; /* commands in order */
 typedef struct dev_event dev_event;   /* a point in a stream */
+typedef enum dev_memory_kind { DEV_DEVICE, DEV_PINNED, DEV_HOST } dev_memory_kind;
 typedef struct dev_memory {
     void *
         data; /* where the device's kernels find it; host-visible for HOST, PINNED and on the cpu */
     size_t bytes;
     uint64_t epoch; /* of the device when it was made; use after a reopen is an error */
+    dev_memory_kind kind;
 } dev_memory;
 
-typedef enum dev_memory_kind { DEV_DEVICE, DEV_PINNED, DEV_HOST } dev_memory_kind;
 typedef enum dev_health { DEV_HEALTH_OK, DEV_HEALTH_LOST, DEV_HEALTH_GONE } dev_health;
 
 /* A range of memory, or `rows` ranges of `bytes` bytes that begin `pitch` bytes apart (0 rows:
@@ -117,6 +118,6 @@ struct dev {
     int host_visible; /* kernels reach all host memory in place: nothing needs copying */
 };
 
-extern const dev_table dev_cpu, dev_sim;
+extern const dev_table dev_cpu, dev_cuda, dev_sim;
 
 #endif

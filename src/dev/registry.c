@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const dev_table *const dev_tables[] = {&dev_cpu, &dev_sim, NULL};
+const dev_table *const dev_tables[] = {&dev_cpu, &dev_cuda, &dev_sim, NULL};
 
 /* Up to three digits, so that no number overflows; the back end knows which ones it has. */
 static int read_index(const char *text, size_t length)

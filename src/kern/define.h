@@ -3,7 +3,14 @@
  * function becomes a grid-stride entry point.
  *
  *     K_DEFINE(name)              plain = fast = the loop over name_item
- *     K_DEFINE_FAST(name, range)  fast = range(const name_args *, begin, end, scratch) */
+ *     K_DEFINE_FAST(name, range)  fast = range(const name_args *, begin, end, scratch)
+ *
+ * A form tuned for GPUs, with the same bits, beside the entry point (under __CUDACC__ only):
+ *
+ *     K_DEFINE_BLOCKS(name, body, threads, block, bytes)
+ *
+ * Blocks of `threads` threads together compute `block` items each, by body(const name_args *,
+ * first, count, shared) with `bytes` bytes of shared memory. */
 #ifndef MOTET_KERN_DEFINE_H
 #define MOTET_KERN_DEFINE_H
 
@@ -14,8 +21,8 @@
 
 #ifdef __CUDACC__
 #define K_DEFINE(name)                                                                             \
-    extern "C" __global__ void name##_entry(name##_args a, int64_t items, char *scratch,           \
-                                            int64_t scratch_bytes)                                 \
+    extern "C" __global__ void name##_entry(const __grid_constant__ name##_args a, int64_t items,  \
+                                            char *scratch, int64_t scratch_bytes)                  \
     {                                                                                              \
         const int64_t step = (int64_t)gridDim.x * blockDim.x;                                      \
         const int64_t self = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;                       \
@@ -23,6 +30,17 @@
             name##_item(&a, i, scratch + self * scratch_bytes);                                    \
     }
 #define K_DEFINE_FAST(name, range) K_DEFINE(name)
+#define K_DEFINE_BLOCKS(name, body, threads, block, bytes)                                         \
+    extern "C" {                                                                                   \
+    __device__ int32_t name##_blocks_shape[3] = {threads, block, bytes};                           \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(threads)                                          \
+        name##_blocks(const __grid_constant__ name##_args a, int64_t items)                        \
+    {                                                                                              \
+        extern __shared__ __align__(128) char k_shared[];                                          \
+        const int64_t first = (int64_t)blockIdx.x * (block);                                       \
+        if (first < items) body(&a, first, k_min_i64(block, items - first), k_shared);             \
+    }
 #else
 #define K_PLAIN_(name)                                                                             \
     void K_JOIN(name##_plain_, K_ISA)(const void *args, int64_t begin, int64_t end,                \

@@ -58,7 +58,7 @@ static int flush(motet_context *c, rt_device *one, rt_pool_kind kind)
     struct rt_pool *pool = c->pool;
     idle *all = &pool->device[one - c->devices->set][kind];
     for (int released = 0;; released++) {
-        dev_memory memory = {NULL, 0, 0};
+        dev_memory memory = {.data = NULL};
         pthread_mutex_lock(&pool->lock);
         if (all->count) no_longer(all, 0, &memory);
         pthread_mutex_unlock(&pool->lock);
@@ -131,7 +131,7 @@ void rt_pool_give(motet_context *c, rt_device *one, rt_pool_kind kind, dev_memor
         pthread_mutex_unlock(&pool->lock);
     }
     if (release_it) release(one, kind, &gone);
-    *memory = (dev_memory){NULL, 0, 0};
+    *memory = (dev_memory){.data = NULL};
 }
 
 /* The host. */
@@ -139,7 +139,7 @@ void rt_pool_give(motet_context *c, rt_device *one, rt_pool_kind kind, dev_memor
 static int flush_host(motet_context *c)
 {
     for (int released = 0;; released++) {
-        dev_memory memory = {NULL, 0, 0};
+        dev_memory memory = {.data = NULL};
         pthread_mutex_lock(&c->pool->lock);
         if (c->pool->host.count) no_longer(&c->pool->host, 0, &memory);
         atomic_fetch_sub(&c->idle, memory.bytes); /* never less than 0: with the lock held */
@@ -151,7 +151,7 @@ static int flush_host(motet_context *c)
 
 void *rt_pool_take_host(motet_context *c, size_t bytes, int zero)
 {
-    dev_memory memory = {NULL, 0, 0};
+    dev_memory memory = {.data = NULL};
     pthread_mutex_lock(&c->pool->lock);
     const int found = find(&c->pool->host, bytes, 0, &memory);
     if (found) atomic_fetch_sub(&c->idle, bytes);
@@ -164,8 +164,8 @@ void *rt_pool_take_host(motet_context *c, size_t bytes, int zero)
 
 void rt_pool_give_host(motet_context *c, void *block, size_t bytes)
 {
-    const dev_memory memory = {block, bytes, 0};
-    dev_memory gone = {NULL, 0, 0};
+    const dev_memory memory = {.data = block, .bytes = bytes};
+    dev_memory gone = {.data = NULL};
     if (!block) return;
     pthread_mutex_lock(&c->pool->lock);
     put(&c->pool->host, &memory, &gone);

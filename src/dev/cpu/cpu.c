@@ -104,17 +104,16 @@ static motet_status info(dev *device, motet_device_info *out)
 
 static motet_status alloc(dev *device, dev_memory_kind kind, size_t bytes, dev_memory *out)
 {
-    (void)kind; /* one memory serves all */
     void *data = mem_alloc(device->context, bytes);
     if (!data) return fail(device->context, MOTET_NO_MEMORY, "cpu: no memory for %zu bytes", bytes);
-    *out = (dev_memory){data, bytes, device->epoch};
+    *out = (dev_memory){data, bytes, device->epoch, kind};
     return MOTET_OK;
 }
 
 static void release(dev *device, dev_memory *memory)
 {
     mem_free(device->context, memory->data);
-    *memory = (dev_memory){NULL, 0, 0};
+    *memory = (dev_memory){.data = NULL};
 }
 
 /* On the caller's thread: what it would find wrong (a miscompiled or faulty instruction set) is the

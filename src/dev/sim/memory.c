@@ -228,7 +228,7 @@ motet_status sim_alloc(dev *device, dev_memory_kind kind, size_t bytes, dev_memo
         counts->used += bytes;
         if (counts->used > counts->used_peak) counts->used_peak = counts->used;
     }
-    *out = (dev_memory){b->data, bytes, device->epoch};
+    *out = (dev_memory){b->data, bytes, device->epoch, kind};
     pthread_mutex_unlock(&w->lock);
     return MOTET_OK;
 }
@@ -312,7 +312,7 @@ void sim_release(dev *device, dev_memory *memory)
             bury(w, at);
         }
     }
-    *memory = (dev_memory){NULL, 0, 0};
+    *memory = (dev_memory){.data = NULL};
     pthread_mutex_unlock(&w->lock);
 }
 
