@@ -100,7 +100,8 @@ static uint64_t memory_taken(cuda_device *d)
 /* With the context current. */
 static motet_status prepare(cuda_device *d)
 {
-    TRY(CUDA(d, cuDeviceGetAttribute, &d->multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, d->id));
+    TRY(CUDA(d, cuDeviceGetAttribute, &d->multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+             d->id));
     const uint64_t before = memory_taken(d);
     TRY(CUDA(d, cuStreamCreate, &d->own, CU_STREAM_NON_BLOCKING));
     TRY(cuda_kernels_load(d));
@@ -137,7 +138,8 @@ static int idle(cuda_device *d)
     return !busy;
 }
 
-/* Of a device that is lost, or does not end what it began, nothing is given back: the driver would wait. */
+/* Of a device that is lost, or does not end what it began, nothing is given back: the driver would
+ * wait. */
 static void close_device(dev *device)
 {
     cuda_device *d = (cuda_device *)device;
@@ -149,7 +151,8 @@ static motet_status open_device(motet_context *c, int index, dev **out)
 {
     cuda_world *w = cuda_world_of(c);
     if (!w) return fail(c, MOTET_NO_MEMORY, "cuda:%d: no memory to open the device", index);
-    if (!w->driver.devices) return fail(c, MOTET_UNSUPPORTED, "cuda:%d: %s", index, w->driver.absence);
+    if (!w->driver.devices)
+        return fail(c, MOTET_UNSUPPORTED, "cuda:%d: %s", index, w->driver.absence);
     if (index < 0 || index >= w->driver.devices)
         return fail(c, MOTET_BAD_ARGUMENT, "cuda:%d: there %s %d GPU%s, numbered from 0", index,
                     w->driver.devices == 1 ? "is" : "are", w->driver.devices,
@@ -190,16 +193,18 @@ static motet_status info(dev *device, motet_device_info *out)
     TRY(cuda_enter(d));
     motet_status st = CUDA(d, cuDeviceGetName, name, (int)sizeof name, d->id);
     if (st == MOTET_OK)
-        st = CUDA(d, cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d->id);
+        st = CUDA(d, cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                  d->id);
     if (st == MOTET_OK)
-        st = CUDA(d, cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d->id);
+        st = CUDA(d, cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+                  d->id);
     if (st == MOTET_OK) st = CUDA(d, cuMemGetInfo_v2, &available, &total);
     cuda_leave(d);
     TRY(st);
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "cuda:%d", d->number);
-    snprintf(out->description, sizeof out->description, "%s, compute %d.%d, %d multiprocessors", name,
-             major, minor, d->multiprocessors);
+    snprintf(out->description, sizeof out->description, "%s, compute %d.%d, %d multiprocessors",
+             name, major, minor, d->multiprocessors);
     out->threads = cuda_workers(d);
     out->memory_total = total;
     out->memory_free = available;
@@ -221,8 +226,8 @@ static motet_status peer(dev *device, dev *other)
     }
     cuda_leave(d);
     if (st == MOTET_OK && !can)
-        return fail(device->context, MOTET_DECLINED, "cuda:%d cannot reach the memory of cuda:%d", d->number,
-                    o->number);
+        return fail(device->context, MOTET_DECLINED, "cuda:%d cannot reach the memory of cuda:%d",
+                    d->number, o->number);
     return st;
 }
 

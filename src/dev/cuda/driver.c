@@ -32,12 +32,14 @@ void cuda_driver_open(cuda_driver *d)
     int version = 0;
     memset(d, 0, sizeof *d);
     if (!cuda_image_bytes) {
-        snprintf(d->absence, sizeof d->absence, "this build has no GPU kernels: it was made without nvcc");
+        snprintf(d->absence, sizeof d->absence,
+                 "this build has no GPU kernels: it was made without nvcc");
         return;
     }
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        snprintf(d->absence, sizeof d->absence, "no NVIDIA driver is installed: there is no libcuda.so.1");
+        snprintf(d->absence, sizeof d->absence,
+                 "no NVIDIA driver is installed: there is no libcuda.so.1");
         return;
     }
     if (!find_all(d, library)) return;
@@ -45,8 +47,8 @@ void cuda_driver_open(cuda_driver *d)
     if (result == CUDA_SUCCESS) result = d->cuDriverGetVersion(&version);
     if (result == CUDA_SUCCESS && version < OLDEST) {
         snprintf(d->absence, sizeof d->absence,
-                 "the NVIDIA driver here is for CUDA %d.%d, expected at least %d.%d", version / 1000,
-                 version % 1000 / 10, OLDEST / 1000, OLDEST % 1000 / 10);
+                 "the NVIDIA driver here is for CUDA %d.%d, expected at least %d.%d",
+                 version / 1000, version % 1000 / 10, OLDEST / 1000, OLDEST % 1000 / 10);
         return;
     }
     if (result == CUDA_SUCCESS) result = d->cuDeviceGetCount(&d->devices);

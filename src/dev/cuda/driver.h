@@ -92,12 +92,12 @@ enum {
     X(cuDeviceGetName, (char *name, int length, CUdevice device))                                  \
     X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                        \
     X(cuDeviceGetAttribute, (int *value, int attribute, CUdevice device))                          \
-    X(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device))                                       \
+    X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                      \
     X(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                            \
     X(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                             \
     X(cuCtxPushCurrent_v2, (CUcontext context))                                                    \
     X(cuCtxPopCurrent_v2, (CUcontext * context))                                                   \
-    X(cuMemGetInfo_v2, (size_t *available, size_t *total))                                         \
+    X(cuMemGetInfo_v2, (size_t * available, size_t * total))                                       \
     X(cuMemAlloc_v2, (CUdeviceptr * data, size_t bytes))                                           \
     X(cuMemFree_v2, (CUdeviceptr data))                                                            \
     X(cuMemHostAlloc, (void **data, size_t bytes, unsigned flags))                                 \
@@ -117,7 +117,8 @@ enum {
     X(cuModuleLoadData, (CUmodule * module, const void *image))                                    \
     X(cuModuleUnload, (CUmodule module))                                                           \
     X(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))             \
-    X(cuModuleGetGlobal_v2, (CUdeviceptr * data, size_t *bytes, CUmodule module, const char *name)) \
+    X(cuModuleGetGlobal_v2,                                                                        \
+      (CUdeviceptr * data, size_t * bytes, CUmodule module, const char *name))                     \
     X(cuFuncGetAttribute, (int *value, int attribute, CUfunction function))                        \
     X(cuFuncSetAttribute, (CUfunction function, int attribute, int value))                         \
     X(cuLaunchKernel, (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,     \

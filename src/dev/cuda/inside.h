@@ -1,8 +1,9 @@
 /* The inside of the CUDA back end.
  *
  *     driver.c   the driver's functions, found at run time     image.c     the kernels, embedded
- *     cuda.c     the table: opening, closing, what a GPU is     kernels.c   finding and launching kernels
- *     memory.c   memory of each kind, health                    queue.c     streams, events, copies
+ *     cuda.c     the table: opening, closing, what a GPU is     kernels.c   finding and launching
+ * kernels memory.c   memory of each kind, health                    queue.c     streams, events,
+ * copies
  *
  * Each entry makes the device's primary context current and puts the caller's back, so that a
  * thread that uses CUDA by itself notices nothing. The first error that ends the context for good
@@ -85,8 +86,8 @@ cuda_world *cuda_world_of(motet_context *context); /* NULL: no memory */
 /* Answers OK and makes the context current, or says that the device is lost. */
 motet_status cuda_enter(cuda_device *device);
 void cuda_leave(cuda_device *device);
-/* The status of a driver's call; a failure is said as "cuda:0: CALL: NAME (NUMBER)", and marks the device as lost if
- * it is one for good. NOT_READY says nothing. */
+/* The status of a driver's call; a failure is said as "cuda:0: CALL: NAME (NUMBER)", and marks the
+ * device as lost if it is one for good. NOT_READY says nothing. */
 motet_status cuda_check(cuda_device *device, CUresult result, const char *call);
 #define CUDA(device, function, ...)                                                                \
     cuda_check((device), (device)->driver->function(__VA_ARGS__), #function)

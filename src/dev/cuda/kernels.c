@@ -1,7 +1,7 @@
 /* Kernels of the image, and launching them.
  *
- * Every kernel has an item form, NAME_entry: threads take items, stepping by the size of the grid. A
- * tuned form, NAME_blocks, says in NAME_blocks_shape how many threads work together on how many
+ * Every kernel has an item form, NAME_entry: threads take items, stepping by the size of the grid.
+ * A tuned form, NAME_blocks, says in NAME_blocks_shape how many threads work together on how many
  * items in how much shared memory. Both give the same bits (kern/define.h). */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 
 enum { THREADS = 128, MOST_BLOCKS = 1 << 30 };
 
-/* Scratch is as large as a row of detector pixels: few workers, so that it stays small beside the arrays. */
+/* Scratch is as large as a row of detector pixels: few workers, so that it stays small beside the
+ * arrays. */
 enum { WORKERS = 64 /* of a multiprocessor */ };
 
 int cuda_workers(const cuda_device *d) { return d->multiprocessors * WORKERS; }
@@ -41,7 +42,8 @@ static motet_status find_blocks(cuda_device *d, const char *name, cuda_kernel *k
     snprintf(text, sizeof text, "%s_blocks_shape", name);
     TRY(CUDA(d, cuModuleGetGlobal_v2, &data, &bytes, d->module, text));
     if (bytes != sizeof shape)
-        return fail(d->base.context, MOTET_INTERNAL, "cuda:%d: %s has %zu bytes", d->number, text, bytes);
+        return fail(d->base.context, MOTET_INTERNAL, "cuda:%d: %s has %zu bytes", d->number, text,
+                    bytes);
     TRY(CUDA(d, cuMemcpyDtoH_v2, shape, data, bytes));
     k->shape.threads = shape[0];
     k->shape.items = shape[1];
@@ -50,13 +52,15 @@ static motet_status find_blocks(cuda_device *d, const char *name, cuda_kernel *k
                 k->shape.shared);
 }
 
-/* Asking for an attribute has the code of the function loaded now, where it would be at its first launch. */
+/* Asking for an attribute has the code of the function loaded now, where it would be at its first
+ * launch. */
 static motet_status find_kernel(cuda_device *d, const char *name, cuda_kernel *k)
 {
     int most = 0;
     const motet_status st = find(d, name, "_entry", &k->item);
     if (st == MOTET_NOT_FOUND)
-        return fail(d->base.context, MOTET_INTERNAL, "cuda:%d: the image has no kernel %s", d->number, name);
+        return fail(d->base.context, MOTET_INTERNAL, "cuda:%d: the image has no kernel %s",
+                    d->number, name);
     TRY(st);
     TRY(CUDA(d, cuFuncGetAttribute, &most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, k->item));
     k->threads = most < THREADS ? most : THREADS;
@@ -68,12 +72,13 @@ static motet_status find_kernel(cuda_device *d, const char *name, cuda_kernel *k
 static motet_status warm_up(cuda_device *d, const k_kernel *kernel, const cuda_kernel *k)
 {
     void *args = mem_zero(d->base.context, *kernel->args_bytes);
-    if (!args) return fail(d->base.context, MOTET_NO_MEMORY, "cuda:%d: no memory to warm up", d->number);
+    if (!args)
+        return fail(d->base.context, MOTET_NO_MEMORY, "cuda:%d: no memory to warm up", d->number);
     int64_t items = 0, scratch_bytes = 0;
     CUdeviceptr scratch = 0;
     void *arguments[] = {args, &items, &scratch, &scratch_bytes};
-    motet_status st = CUDA(d, cuLaunchKernel, k->item, 1, 1, 1, (unsigned)k->threads, 1, 1, 0, d->own,
-                           arguments, NULL);
+    motet_status st = CUDA(d, cuLaunchKernel, k->item, 1, 1, 1, (unsigned)k->threads, 1, 1, 0,
+                           d->own, arguments, NULL);
     if (st == MOTET_OK && k->blocks)
         st = CUDA(d, cuLaunchKernel, k->blocks, 1, 1, 1, (unsigned)k->shape.threads, 1, 1,
                   (unsigned)k->shape.shared, d->own, arguments, NULL);
@@ -87,7 +92,8 @@ motet_status cuda_kernels_load(cuda_device *d)
     while (k_kernels[count]) count++;
     d->kernel = mem_array(d->base.context, cuda_kernel, count);
     if (!d->kernel)
-        return fail(d->base.context, MOTET_NO_MEMORY, "cuda:%d: no memory for its kernels", d->number);
+        return fail(d->base.context, MOTET_NO_MEMORY, "cuda:%d: no memory for its kernels",
+                    d->number);
     const CUresult result = d->driver->cuModuleLoadData(&d->module, cuda_image);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
         return fail_native(d->base.context, MOTET_UNSUPPORTED, result,
@@ -100,8 +106,8 @@ motet_status cuda_kernels_load(cuda_device *d)
     return MOTET_OK;
 }
 
-/* Scratch of at least so many bytes, the stream's own: commands of two streams may run at once. A smaller one is
- * kept until the device is closed, as commands use it still. */
+/* Scratch of at least so many bytes, the stream's own: commands of two streams may run at once. A
+ * smaller one is kept until the device is closed, as commands use it still. */
 static motet_status take_scratch(dev_stream *s, size_t bytes)
 {
     cuda_device *d = s->device;
@@ -181,7 +187,8 @@ static motet_status launch_blocks(dev_stream *s, const dev_launch *l, const cuda
     const int64_t blocks = (items - 1) / k->shape.items + 1;
     void *arguments[] = {(void *)(uintptr_t)l->args, &items};
     return CUDA(s->device, cuLaunchKernel, k->blocks, (unsigned)blocks, 1, 1,
-                (unsigned)k->shape.threads, 1, 1, (unsigned)k->shape.shared, s->stream, arguments, NULL);
+                (unsigned)k->shape.threads, 1, 1, (unsigned)k->shape.shared, s->stream, arguments,
+                NULL);
 }
 
 motet_status cuda_kernel_launch(dev_stream *s, const dev_launch *l)

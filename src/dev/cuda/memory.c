@@ -16,18 +16,20 @@ motet_status cuda_alloc(dev *device, dev_memory_kind kind, size_t bytes, dev_mem
     void *data = NULL;
     if (kind == DEV_HOST) {
         data = mem_alloc(c, bytes);
-        if (!data) return fail(c, MOTET_NO_MEMORY, "cuda:%d: no memory for %zu bytes", d->number, bytes);
+        if (!data)
+            return fail(c, MOTET_NO_MEMORY, "cuda:%d: no memory for %zu bytes", d->number, bytes);
     } else {
         const size_t asked = bytes ? bytes : 1;
         CUdeviceptr at = 0;
         TRY(cuda_enter(d));
-        const CUresult result = kind == DEV_DEVICE
-                                    ? d->driver->cuMemAlloc_v2(&at, asked)
-                                    : d->driver->cuMemHostAlloc(&data, asked, CU_MEMHOSTALLOC_PORTABLE);
+        const CUresult result =
+            kind == DEV_DEVICE ? d->driver->cuMemAlloc_v2(&at, asked)
+                               : d->driver->cuMemHostAlloc(&data, asked, CU_MEMHOSTALLOC_PORTABLE);
         cuda_leave(d);
         if (result == CUDA_ERROR_OUT_OF_MEMORY)
-            return fail_native(c, MOTET_NO_MEMORY, result, "cuda:%d: no %s memory for %zu bytes", d->number,
-                               kind == DEV_DEVICE ? "device" : "page-locked host", bytes);
+            return fail_native(c, MOTET_NO_MEMORY, result, "cuda:%d: no %s memory for %zu bytes",
+                               d->number, kind == DEV_DEVICE ? "device" : "page-locked host",
+                               bytes);
         TRY(cuda_check(d, result, kind == DEV_DEVICE ? "cuMemAlloc" : "cuMemHostAlloc"));
         if (kind == DEV_DEVICE) data = (void *)(uintptr_t)at;
     }
@@ -35,7 +37,8 @@ motet_status cuda_alloc(dev *device, dev_memory_kind kind, size_t bytes, dev_mem
     return MOTET_OK;
 }
 
-/* Freeing waits for the GPU; on one that is lost, or was left with a command that hangs, it might do so for ever. */
+/* Freeing waits for the GPU; on one that is lost, or was left with a command that hangs, it might
+ * do so for ever. */
 void cuda_release(dev *device, dev_memory *memory)
 {
     cuda_device *d = (cuda_device *)device;
@@ -83,8 +86,8 @@ static motet_status run_health(cuda_device *d)
         const motet_status st = CUDA(d, cuStreamQuery, d->own);
         if (st != MOTET_BUSY) return st;
         if (now() > until)
-            return fail(d->base.context, MOTET_DEVICE_HUNG, "cuda:%d: the health kernel does not end",
-                        d->number);
+            return fail(d->base.context, MOTET_DEVICE_HUNG,
+                        "cuda:%d: the health kernel does not end", d->number);
         const struct timespec nap = {0, 20000};
         nanosleep(&nap, NULL);
     }
@@ -97,5 +100,6 @@ dev_health cuda_health(dev *device)
     const motet_status st = run_health(d);
     cuda_leave(d);
     if (st != MOTET_OK) return DEV_HEALTH_GONE;
-    return k_health_digest(d->health_host.data) == K_HEALTH_EXPECTED ? DEV_HEALTH_OK : DEV_HEALTH_LOST;
+    return k_health_digest(d->health_host.data) == K_HEALTH_EXPECTED ? DEV_HEALTH_OK
+                                                                     : DEV_HEALTH_LOST;
 }

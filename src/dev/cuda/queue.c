@@ -18,7 +18,8 @@ motet_status cuda_stream_create(dev *device, dev_stream **out)
 {
     cuda_device *d = (cuda_device *)device;
     dev_stream *s = mem_new(device->context, dev_stream);
-    if (!s) return fail(device->context, MOTET_NO_MEMORY, "cuda:%d: no memory for a stream", d->number);
+    if (!s)
+        return fail(device->context, MOTET_NO_MEMORY, "cuda:%d: no memory for a stream", d->number);
     s->device = d;
     motet_status st = cuda_enter(d);
     if (st == MOTET_OK) {
@@ -39,7 +40,8 @@ motet_status cuda_stream_create(dev *device, dev_stream **out)
     return MOTET_OK;
 }
 
-/* The driver destroys what still runs when it has ended. Its scratch goes to another stream only if nothing runs. */
+/* The driver destroys what still runs when it has ended. Its scratch goes to another stream only if
+ * nothing runs. */
 void cuda_stream_free(dev_stream *s)
 {
     if (!s) return;
@@ -65,7 +67,8 @@ void cuda_stream_free(dev_stream *s)
 /* A GPU takes no command back. */
 void cuda_stream_drop(dev_stream *s) { (void)s; }
 
-/* A poll that found something busy has it waited for; one that found it ended counts as progress. */
+/* A poll that found something busy has it waited for; one that found it ended counts as progress.
+ */
 static motet_status polled(cuda_device *d, int *waited, motet_status st)
 {
     pthread_mutex_lock(&d->lock);
@@ -92,7 +95,8 @@ motet_status cuda_event_create(dev *device, dev_event **out)
 {
     cuda_device *d = (cuda_device *)device;
     dev_event *e = mem_new(device->context, dev_event);
-    if (!e) return fail(device->context, MOTET_NO_MEMORY, "cuda:%d: no memory for an event", d->number);
+    if (!e)
+        return fail(device->context, MOTET_NO_MEMORY, "cuda:%d: no memory for an event", d->number);
     e->device = d;
     motet_status st = cuda_enter(d);
     if (st == MOTET_OK) {
@@ -165,8 +169,8 @@ motet_status cuda_copy(dev_stream *s, void *to, const void *from, size_t bytes)
 static motet_status copy_row_by_row(dev_stream *s, const dev_rows *r)
 {
     for (size_t i = 0; i < r->rows; i++)
-        TRY(CUDA(s->device, cuMemcpyAsync, at(r->to) + i * r->to_pitch, at(r->from) + i * r->from_pitch,
-                 r->bytes, s->stream));
+        TRY(CUDA(s->device, cuMemcpyAsync, at(r->to) + i * r->to_pitch,
+                 at(r->from) + i * r->from_pitch, r->bytes, s->stream));
     return MOTET_OK;
 }
 
@@ -237,7 +241,8 @@ static int64_t now(void)
 void cuda_doze(dev *device, uint64_t seen, int64_t nanoseconds)
 {
     cuda_device *d = (cuda_device *)device;
-    const int64_t begin = now(), until = begin + (nanoseconds < 3600000000000 ? nanoseconds : 3600000000000);
+    const int64_t begin = now(),
+                  until = begin + (nanoseconds < 3600000000000 ? nanoseconds : 3600000000000);
     int64_t nap = nap_shortest;
     if (nanoseconds <= 0 || cuda_enter(d) != MOTET_OK) return;
     for (int64_t t = begin; t < until && cuda_progress(device) == seen && !look(d); t = now()) {
