@@ -9,10 +9,11 @@ extern "C" {
 #endif
 
 typedef struct motet_device_info {
-    char name[32];                      /* as in --devices: "cpu", "cuda:0" */
-    char description[128];              /* "AMD EPYC, 2 threads, v4" */
-    int threads;                        /* CPU: worker threads; GPU: items with scratch at once */
-    motet_isa isa;                      /* CPU: the kernels in use */
+    char name[32];         /* as in --devices: "cpu", "cuda:0" */
+    char description[128]; /* "AMD EPYC, 2 threads, v4" */
+    int threads;           /* CPU: worker threads */
+    int workers;           /* items that run at once where each needs scratch memory of its own */
+    motet_isa isa;         /* CPU: the kernels in use */
     uint64_t memory_total, memory_free; /* bytes */
     uint64_t memory_context; /* GPU: bytes of it that opening the device and its kernels took */
 } motet_device_info;

@@ -62,7 +62,8 @@ typedef struct rt_chunk rt_chunk;
 
 /* Puts kernels on the queue that make a block of the same place and size, `made`, out of the one
  * that arrived, `raw`, and other ports that are read, as they arrived. An element of it must not
- * depend on the cut. `user` is the operation's. */
+ * depend on the cut. Where all chunks see the whole stream it is made for the first alone, so the
+ * other ports are such as no chunk sees other parts of. `user` is the operation's. */
 typedef motet_status rt_transform_fn(const rt_chunk *chunk, const rt_view *raw, const rt_view *made,
                                      const rt_queue *queue, const void *user);
 

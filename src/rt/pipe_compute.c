@@ -21,14 +21,21 @@ static void resolve(const pipe_device *d, rt_chunk *chunk, int slot, int place)
 }
 
 /* Kernels that make what the chunk's see out of what arrived. They run on the chunk's stream, and
- * so does all that used the place before. */
+ * so does all that used the place before; what is the same for all chunks is made for the first,
+ * and other streams wait for it. */
 static motet_status transform(pipe_device *d, rt_chunk *chunk, rt_queue *queue, int port)
 {
+    const dev_table *t = d->device->table;
     const rt_op *op = d->job->op;
     const rt_port *p = &op->port[port];
     const pipe_box box = pipe_box_of(op, p, chunk);
-    char *to = pipe_made(d, port, (int)(d->begun % d->made_places));
+    const int still = rt_share_still(&d->share, op, p);
+    char *to = pipe_made(d, port, still ? 0 : (int)(d->begun % d->made_places));
     const rt_view made = pipe_view_made(p, to, &box);
+    if (still && d->made_once >> port & 1) {
+        chunk->port[port] = made;
+        return t->stream_wait(queue->stream, d->made_event);
+    }
     dev_access access[RT_PORTS + 1];
     queue->access = access;
     queue->accesses = 0;
@@ -40,7 +47,9 @@ static motet_status transform(pipe_device *d, rt_chunk *chunk, rt_queue *queue, 
     access[queue->accesses++].writes = 1;
     TRY(p->transform(chunk, &chunk->port[port], &made, queue, op->user));
     chunk->port[port] = made;
-    return MOTET_OK;
+    if (!still) return MOTET_OK;
+    d->made_once |= 1u << port;
+    return t->event_record(queue->stream, d->made_event);
 }
 
 motet_status pipe_compute(pipe_device *d, rt_chunk *chunk, int slot, int place)

@@ -23,6 +23,7 @@ static motet_status make_handles(pipe_device *d)
     dev *on = d->device;
     const int remote = !on->host_visible;
     for (int i = 0; i < 2 + remote; i++) TRY(t->stream_create(on, &d->stream[i]));
+    if (d->made_bytes) TRY(t->event_create(on, &d->made_event));
     for (int i = 0; i < d->slots; i++) {
         TRY(t->event_create(on, &d->slot[i].down));
         if (!remote) continue;
@@ -50,6 +51,7 @@ motet_status pipe_device_begin(pipe_device *d)
     d->begun = d->retired = d->block_number = d->longest = 0;
     d->feeding = d->half = d->half_used[0] = d->half_used[1] = d->port = 0;
     d->done = 0;
+    d->made_once = 0;
     for (int i = 0; i < RT_SLOTS; i++) d->ring[i].used = 0;
     d->state = d->fixed_bytes || d->share.resident ? PIPE_SENDING : PIPE_RUNNING;
     d->since = clock_now(c);
@@ -421,13 +423,14 @@ int pipe_device_end(pipe_device *d, int hung)
         t->stream_free(d->stream[i]);
         d->stream[i] = NULL;
     }
-    dev_event **events[2 + 5 * RT_SLOTS] = {&d->sent[0], &d->sent[1]};
+    enum { OWN = 3, EVENTS = OWN + 5 * RT_SLOTS };
+    dev_event **events[EVENTS] = {&d->sent[0], &d->sent[1], &d->made_event};
     for (int i = 0; i < RT_SLOTS; i++) {
         dev_event **const of[5] = {&d->slot[i].up, &d->slot[i].run, &d->slot[i].down,
                                    &d->ring[i].up, &d->ring[i].run};
-        for (int j = 0; j < 5; j++) events[2 + 5 * i + j] = of[j];
+        for (int j = 0; j < 5; j++) events[OWN + 5 * i + j] = of[j];
     }
-    for (int i = 0; i < 2 + 5 * RT_SLOTS; i++) {
+    for (int i = 0; i < EVENTS; i++) {
         if (*events[i]) t->event_free(*events[i]);
         *events[i] = NULL;
     }

@@ -60,6 +60,9 @@ typedef struct pipe_device {
     dev_stream *stream[3];
     size_t fixed_bytes, stage_bytes, chunk_bytes, block_bytes, made_bytes;
     int made_places;
+    unsigned
+        made_once; /* a bit for each port whose transform is the same for all chunks and done */
+    dev_event *made_event;  /* of the last of those */
     int buffered[RT_PORTS]; /* lies in the arena; else kernels see the array itself */
     size_t place[RT_PORTS]; /* in the fixed part, in a slot or in a place of the ring */
     size_t made[RT_PORTS];  /* of a transformed port, in a made place */

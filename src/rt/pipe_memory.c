@@ -36,7 +36,7 @@ static void lay_out(pipe_device *d)
     d->ring_size = d->block_bytes ? d->share.ring : 0;
     if (d->device->host_visible && d->share.blocks > 1 && !d->ring_size)
         d->ring_size = RT_SLOTS; /* of no bytes: so many blocks are under way at most */
-    d->made_places = rt_share_made_places(&d->share, d->device->host_visible);
+    d->made_places = rt_share_made_places(&d->share, op, d->device->host_visible);
     const size_t most = d->job->test.fixed_stage ? d->job->test.fixed_stage : RT_STAGE_FIXED;
     size_t sent = d->fixed_bytes;
     if (d->share.resident) sent += rt_resident_fill(d->job->resident, d->device->index);

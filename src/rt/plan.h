@@ -150,7 +150,10 @@ int64_t rt_share_port_bytes(const rt_share *share, const rt_op *op, const rt_por
 /* The same for what its transform makes, and how many such places there are: kernels that use one
  * run on one stream. */
 int64_t rt_share_made_bytes(const rt_share *share, const rt_op *op, const rt_port *port);
-int rt_share_made_places(const rt_share *share, int host_visible);
+int rt_share_made_places(const rt_share *share, const rt_op *op, int host_visible);
+/* 1 if the port's transform makes the same for all chunks: the whole stream, of which no chunk sees
+ * another part. It is made once then. */
+int rt_share_still(const rt_share *share, const rt_op *op, const rt_port *port);
 
 /* How a device that uses arrays in place cuts the whole box. `chunk` as in the context's options,
  * 0: chosen. */

@@ -86,18 +86,34 @@ int64_t rt_share_made_bytes(const rt_share *share, const rt_op *op, const rt_por
     return port->transform ? align(bytes_of(op, port, &share->cut, port->made_type)) : 0;
 }
 
-int rt_share_made_places(const rt_share *share, int host_visible)
+static int moves(const rt_share *s, const rt_port *p, int axes)
 {
-    return host_visible && share->slots > 1 ? 2 : 1;
+    for (int i = 0; i < axes; i++)
+        if (p->cut[i] != RT_WHOLE && s->pieces[i] > 1) return 1;
+    return 0;
 }
 
 rt_port_kind rt_share_port(const rt_share *s, const rt_port *p, int axes)
 {
     if (p->access != RT_READ) return RT_OF_CHUNK;
-    int moves = 0;
-    for (int i = 0; i < axes; i++) moves |= p->cut[i] != RT_WHOLE && s->pieces[i] > 1;
-    if (p->streamed && (moves || s->blocks > 1 || p->transform)) return RT_OF_BLOCK;
-    return moves ? RT_OF_CHUNK : RT_FIXED;
+    const int moved = moves(s, p, axes);
+    if (p->streamed && (moved || s->blocks > 1)) return RT_OF_BLOCK;
+    return moved ? RT_OF_CHUNK : RT_FIXED;
+}
+
+int rt_share_still(const rt_share *s, const rt_op *op, const rt_port *p)
+{
+    return p->transform && s->blocks == 1 && !moves(s, p, op->axes);
+}
+
+int rt_share_made_places(const rt_share *s, const rt_op *op, int host_visible)
+{
+    int changing = 0;
+    for (int i = 0; i < RT_PORTS; i++) {
+        const rt_port *p = &op->port[i];
+        changing |= p->array && p->transform && !rt_share_still(s, op, p);
+    }
+    return host_visible && changing && s->slots > 1 ? 2 : 1;
 }
 
 int64_t plan_row_bytes(const rt_op *op, int axis)
@@ -156,7 +172,7 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, int 
         *sum = plan_add(*sum, rt_share_port_bytes(s, op, p));
     }
     if (!s->block_bytes) s->ring = 0;
-    s->made_bytes = plan_mul(rt_share_made_places(s, device->host_visible), s->made_bytes);
+    s->made_bytes = plan_mul(rt_share_made_places(s, op, device->host_visible), s->made_bytes);
     const int64_t moving =
         plan_add(plan_mul(s->slots, s->chunk_bytes), plan_mul(s->ring, s->block_bytes));
     const int64_t arena = plan_add(s->fixed_bytes, plan_add(moving, s->made_bytes));

@@ -26,7 +26,7 @@ int rt_plan_devices(motet_context *c, rt_plan_device out[RT_DEVICES])
         out[i] = (rt_plan_device){.name = one->info.name,
                                   .host_visible = one->host_visible,
                                   .place = 1 + i,
-                                  .workers = one->info.threads,
+                                  .workers = one->info.workers,
                                   .free = whole(one->info.memory_free)};
         if (out[i].host_visible) continue;
         out[i].budget = whole(c->options.memory);

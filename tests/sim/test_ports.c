@@ -105,6 +105,32 @@ static void every_cut(void **state)
                 }
 }
 
+/* A transform of what all chunks see whole is called once on each device, else once for each chunk
+ * or block. */
+static void what_stays_the_same_is_made_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *names;
+        rt_cut cut;
+        int makes;
+    } cases[] = {{"cpu", {{5, 13}, 23}, 1},         {"sim:0", {{5, 13}, 23}, 1},
+                 {"sim:0,sim:1", {{5, 13}, 23}, 2}, {"cpu,sim:0,sim:1", {{5, 13}, 23}, 3},
+                 {"cpu", {{5, 7}, 23}, 8 * 2},      {"sim:0", {{5, 7}, 23}, 8 * 2},
+                 {"cpu", {{5, 13}, 12}, 8 * 2},     {"sim:0", {{40, 13}, 8}, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        motet_context *c = context_for(i, cases[i].names);
+        ports_case p;
+        ports_case_make(c, PORTS_MADE, 40, 13, &p);
+        const rt_run_options o = {.cut = cases[i].cut};
+        ports_makes();
+        run_and_check(c, &p, &o);
+        assert_int_equal(ports_makes(), cases[i].makes);
+        ports_case_free(&p);
+        motet_context_free(c);
+    }
+}
+
 /* What is added in two runs, each of some of the rows, is what one run adds. */
 static void ranges_add_up_exactly(void **state)
 {
@@ -294,10 +320,14 @@ static void failing_host_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_set_of_bits),       cmocka_unit_test(every_cut),
-        cmocka_unit_test(ranges_add_up_exactly), cmocka_unit_test(nothing_at_all),
-        cmocka_unit_test(budgets_are_kept),      cmocka_unit_test(host_bounds_are_kept),
-        cmocka_unit_test(losses_anywhere),       cmocka_unit_test(failing_host_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_set_of_bits),
+                                       cmocka_unit_test(every_cut),
+                                       cmocka_unit_test(what_stays_the_same_is_made_once),
+                                       cmocka_unit_test(ranges_add_up_exactly),
+                                       cmocka_unit_test(nothing_at_all),
+                                       cmocka_unit_test(budgets_are_kept),
+                                       cmocka_unit_test(host_bounds_are_kept),
+                                       cmocka_unit_test(losses_anywhere),
+                                       cmocka_unit_test(failing_host_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

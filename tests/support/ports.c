@@ -15,6 +15,8 @@ typedef struct ports_args {
 
 static atomic_int mistakes;
 int ports_mistakes(void) { return atomic_exchange(&mistakes, 0); }
+static atomic_int makes;
+int ports_makes(void) { return atomic_exchange(&makes, 0); }
 
 /* Where element (i, j) is; a dummy if the view does not hold it. */
 static void *at(const rt_view *v, size_t element, int64_t i, int64_t j)
@@ -389,6 +391,7 @@ static motet_status make_block(const rt_chunk *chunk, const rt_view *raw, const 
                                const rt_queue *queue, const void *user)
 {
     (void)user;
+    makes++;
     const ports_make_args a = {*raw, *made, chunk->port[FIXED]};
     return rt_launch(queue, &ports_make_kernel, &a, raw->count[0] * raw->count[1]);
 }

@@ -63,5 +63,7 @@ int ports_right(const ports_case *made);
 
 /* Elements that a kernel found outside of its view. Reset by reading. */
 int ports_mistakes(void);
+/* How often the transform of PORTS_MADE was called. Reset by reading. */
+int ports_makes(void);
 
 #endif

@@ -95,7 +95,7 @@ static motet_status info(dev *device, motet_device_info *out)
     snprintf(out->name, sizeof out->name, "cpu");
     snprintf(out->description, sizeof out->description, "%s, %d thread%s, %s", model, d->threads,
              d->threads == 1 ? "" : "s", motet_isa_text(d->isa_named));
-    out->threads = d->threads;
+    out->threads = out->workers = d->threads;
     out->isa = d->isa_named;
     out->memory_total = memory_of("MemTotal");
     out->memory_free = memory_of("MemAvailable");

@@ -205,7 +205,7 @@ static motet_status info(dev *device, motet_device_info *out)
     snprintf(out->name, sizeof out->name, "cuda:%d", d->number);
     snprintf(out->description, sizeof out->description, "%s, compute %d.%d, %d multiprocessors",
              name, major, minor, d->multiprocessors);
-    out->threads = cuda_workers(d);
+    out->workers = cuda_workers(d);
     out->memory_total = total;
     out->memory_free = available;
     out->memory_context = d->context_bytes;

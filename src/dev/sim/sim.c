@@ -144,7 +144,7 @@ static motet_status info(dev *device, motet_device_info *out)
     snprintf(out->name, sizeof out->name, "sim:%d", d->number);
     snprintf(out->description, sizeof out->description, "simulated, %llu MiB, seed %llu",
              (unsigned long long)(memory >> 20), (unsigned long long)w->config.seed);
-    out->threads = 1;
+    out->threads = out->workers = 1;
     out->isa = (motet_isa)(d->isa + (int)MOTET_ISA_BASE);
     out->memory_total = memory;
     out->memory_free = left;
