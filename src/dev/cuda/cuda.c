@@ -102,13 +102,27 @@ static motet_status prepare(cuda_device *d)
 {
     TRY(CUDA(d, cuDeviceGetAttribute, &d->multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
              d->id));
-    const uint64_t before = memory_taken(d);
     TRY(CUDA(d, cuStreamCreate, &d->own, CU_STREAM_NON_BLOCKING));
     TRY(cuda_kernels_load(d));
-    TRY(cuda_health_begin(d));
-    const uint64_t after = memory_taken(d);
+    return cuda_health_begin(d);
+}
+
+/* Makes or joins the process's context, and measures what it and the kernels take: by what is used
+ * before and after, or, where nobody tells that, by what the kernels take. */
+static motet_status enter_first(cuda_device *d)
+{
+    char uuid[48];
+    uint64_t before = 0, after = 0;
+    cuda_uuid(d->base.context, d->number, uuid);
+    const int told = cuda_used(uuid, &before);
+    TRY(CUDA(d, cuDevicePrimaryCtxRetain, &d->primary, d->id));
+    TRY(cuda_enter(d));
+    if (!told) before = memory_taken(d);
+    const motet_status st = prepare(d);
+    if (!told || !cuda_used(uuid, &after)) after = memory_taken(d);
+    cuda_leave(d);
     d->context_bytes = after > before ? after - before : 0;
-    return MOTET_OK;
+    return st;
 }
 
 /* The driver's things, where nothing runs any more. */
@@ -170,12 +184,7 @@ static motet_status open_device(motet_context *c, int index, dev **out)
     w->devices = d;
     pthread_mutex_unlock(&w->lock);
     motet_status st = CUDA(d, cuDeviceGet, &d->id, index);
-    if (st == MOTET_OK) st = CUDA(d, cuDevicePrimaryCtxRetain, &d->primary, d->id);
-    if (st == MOTET_OK) st = cuda_enter(d);
-    if (st == MOTET_OK) {
-        st = prepare(d);
-        cuda_leave(d);
-    }
+    if (st == MOTET_OK) st = enter_first(d);
     if (st != MOTET_OK) {
         close_device(&d->base);
         return st;

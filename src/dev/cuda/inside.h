@@ -1,9 +1,9 @@
 /* The inside of the CUDA back end.
  *
- *     driver.c   the driver's functions, found at run time     image.c     the kernels, embedded
- *     cuda.c     the table: opening, closing, what a GPU is     kernels.c   finding and launching
- * kernels memory.c   memory of each kind, health                    queue.c     streams, events,
- * copies
+ *  - driver.c: the driver's functions, found at run time; image.c: the kernels, embedded;
+ *  - cuda.c: the table: opening, closing, what a GPU is; footprint.c: what a context takes;
+ *  - kernels.c: finding and launching kernels; queue.c: streams, events, copies;
+ *  - memory.c: memory of each kind, health.
  *
  * Each entry makes the device's primary context current and puts the caller's back, so that a
  * thread that uses CUDA by itself notices nothing. The first error that ends the context for good
@@ -91,6 +91,10 @@ void cuda_leave(cuda_device *device);
 motet_status cuda_check(cuda_device *device, CUresult result, const char *call);
 #define CUDA(device, function, ...)                                                                \
     cuda_check((device), (device)->driver->function(__VA_ARGS__), #function)
+
+/* footprint.c. Bytes of the GPU's memory that are used, by whomever, asked outside of any context;
+ * answers 0 if nobody tells. */
+int cuda_used(const char *uuid, uint64_t *bytes);
 
 /* memory.c */
 motet_status cuda_alloc(dev *device, dev_memory_kind kind, size_t bytes, dev_memory *out);

@@ -2,8 +2,9 @@
  * libcuda.so.1. Counts begin with 1; 0: never. Numbers are those of the driver.
  *
  * For programs that are driven from outside, the environment says the same, once a process:
- * FAKE_CUDA_DEVICES (1), FAKE_CUDA_MEMORY (256M, of each), FAKE_CUDA_SEED, FAKE_CUDA_VERSION (13000),
- * FAKE_CUDA_TRAP and FAKE_CUDA_HANG (the nth launch), FAKE_CUDA_FAIL (function:nth call:result). */
+ * FAKE_CUDA_DEVICES (1), FAKE_CUDA_MEMORY (256M, of each), FAKE_CUDA_SEED, FAKE_CUDA_VERSION
+ * (13000), FAKE_CUDA_TRAP and FAKE_CUDA_HANG (the nth launch), FAKE_CUDA_FAIL (function:nth
+ * call:result). */
 #ifndef MOTET_TEST_FAKE_CUDA_H
 #define MOTET_TEST_FAKE_CUDA_H
 
@@ -15,10 +16,10 @@ typedef void fake_cuda_range(const void *args, int64_t begin, int64_t end, void 
 typedef struct fake_cuda_counts {
     int64_t allocations, host_allocations; /* that are there now, on all devices */
     int64_t streams, events, modules, retained;
-    int64_t launches, copies;            /* executed since the reset */
-    uint64_t used[8], used_peak[8];      /* bytes of each device */
-    int64_t device_launches[8];          /* executed on each */
-    int findings;                        /* what a real driver would have punished otherwise */
+    int64_t launches, copies;       /* executed since the reset */
+    uint64_t used[8], used_peak[8]; /* bytes of each device */
+    int64_t device_launches[8];     /* executed on each */
+    int findings;                   /* what a real driver would have punished otherwise */
 } fake_cuda_counts;
 
 typedef struct fake_cuda_control {
@@ -26,7 +27,7 @@ typedef struct fake_cuda_control {
      * runs. */
     void (*reset)(int devices, uint64_t memory, uint64_t seed);
     void (*count)(fake_cuda_counts *out);
-    const char *(*finding)(int index); /* "" beyond the last; the first 16 are kept */
+    const char *(*finding)(int index);      /* "" beyond the last; the first 16 are kept */
     int64_t (*calls)(const char *function); /* since the reset; -1: there is no such function */
     const char *(*function)(int index);     /* the functions there are; NULL ends them */
 

@@ -181,10 +181,9 @@ FAKE_API(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, 
 {
     CUresult r = enter_function(FAKE_cuLaunchKernel, function);
     if (r == CUDA_SUCCESS && !fake_stream_valid(stream)) r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS &&
-        (!grid_x || grid_x > 2147483647 || grid_y != 1 || grid_z != 1 || !block_x ||
-         block_x > THREADS || block_y != 1 || block_z != 1 || extra || !parameters ||
-         shared > (unsigned)function->shared_limit))
+    if (r == CUDA_SUCCESS && (!grid_x || grid_x > 2147483647 || grid_y != 1 || grid_z != 1 ||
+                              !block_x || block_x > THREADS || block_y != 1 || block_z != 1 ||
+                              extra || !parameters || shared > (unsigned)function->shared_limit))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) {
         fake_launch l = {.range = function->range,

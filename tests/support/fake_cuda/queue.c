@@ -379,7 +379,8 @@ static CUresult side(const void *data, size_t bytes, size_t rows, size_t pitch, 
 {
     const size_t extent = rows ? (rows - 1) * pitch + bytes : 0;
     const fake_place place = fake_where(data, extent, out);
-    const int apart = place == FAKE_PINNED && (*out)->context != fake_current() && !(*out)->portable;
+    const int apart =
+        place == FAKE_PINNED && (*out)->context != fake_current() && !(*out)->portable;
     if (place == FAKE_NOWHERE) return CUDA_ERROR_INVALID_VALUE;
     if (!waits && (place == FAKE_PAGEABLE || apart))
         fake_find("%s: host memory that is not page-locked for the device makes it wait", function);
@@ -477,11 +478,8 @@ static CUresult copy_now(CUcontext c, fake_command *k)
 FAKE_API(cuMemcpyDtoH_v2, void *to, CUdeviceptr from, size_t bytes)
 {
     CUresult r = fake_enter(FAKE_cuMemcpyDtoH_v2, FAKE_CONTEXT);
-    fake_command k = {.kind = COPY,
-                      .to = to,
-                      .from = (const char *)(uintptr_t)from,
-                      .bytes = bytes,
-                      .rows = 1};
+    fake_command k = {
+        .kind = COPY, .to = to, .from = (const char *)(uintptr_t)from, .bytes = bytes, .rows = 1};
     if (r == CUDA_SUCCESS) r = copy_now(fake_current(), &k);
     return fake_leave(r);
 }

@@ -305,14 +305,13 @@ int main(void)
 {
     cuda_begin();
     resolve();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wait_names_the_record_before_it),
-        cmocka_unit_test(a_copy_reads_when_it_is_executed),
-        cmocka_unit_test(wrong_calls_are_refused),
-        cmocka_unit_test(mistakes_are_found),
-        cmocka_unit_test(kernels_are_those_of_the_cpu),
-        cmocka_unit_test(a_trap_ends_every_call_of_the_process),
-        cmocka_unit_test(a_hang_is_not_waited_for),
-        cmocka_unit_test(calls_fail_as_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_wait_names_the_record_before_it),
+                                       cmocka_unit_test(a_copy_reads_when_it_is_executed),
+                                       cmocka_unit_test(wrong_calls_are_refused),
+                                       cmocka_unit_test(mistakes_are_found),
+                                       cmocka_unit_test(kernels_are_those_of_the_cpu),
+                                       cmocka_unit_test(a_trap_ends_every_call_of_the_process),
+                                       cmocka_unit_test(a_hang_is_not_waited_for),
+                                       cmocka_unit_test(calls_fail_as_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
