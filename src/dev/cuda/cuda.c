@@ -83,6 +83,11 @@ motet_status cuda_enter(cuda_device *d)
     return CUDA(d, cuCtxPushCurrent_v2, d->primary);
 }
 
+int cuda_enter_still(cuda_device *d)
+{
+    return !atomic_load(&d->lost) && d->driver->cuCtxPushCurrent_v2(d->primary) == CUDA_SUCCESS;
+}
+
 void cuda_leave(cuda_device *d)
 {
     CUcontext former;
@@ -131,21 +136,26 @@ static void give_back(cuda_device *d)
     const cuda_driver *driver = d->driver;
     cuda_release(&d->base, &d->health_device);
     cuda_release(&d->base, &d->health_host);
-    if (cuda_enter(d) != MOTET_OK) return;
+    if (!cuda_enter_still(d)) return;
+    for (dev_stream *s = d->left; s; s = s->next) {
+        for (cuda_scratch *of = s->scratch; of; of = of->next) driver->cuMemFree_v2(of->data);
+        driver->cuStreamDestroy_v2(s->stream);
+    }
     cuda_scratch_free(d);
     if (d->own) driver->cuStreamDestroy_v2(d->own);
     if (d->module) driver->cuModuleUnload(d->module);
     cuda_leave(d);
-    driver->cuDevicePrimaryCtxRelease_v2(d->id);
 }
 
 static int idle(cuda_device *d)
 {
     int busy = 0;
-    if (cuda_enter(d) != MOTET_OK) return 0;
+    if (!cuda_enter_still(d)) return 0;
     pthread_mutex_lock(&d->lock);
-    for (const dev_stream *s = d->streams; s; s = s->next)
-        busy |= d->driver->cuStreamQuery(s->stream) != CUDA_SUCCESS;
+    const dev_stream *const lists[] = {d->streams, d->left};
+    for (int i = 0; i < 2; i++)
+        for (const dev_stream *s = lists[i]; s; s = s->next)
+            busy |= d->driver->cuStreamQuery(s->stream) != CUDA_SUCCESS;
     pthread_mutex_unlock(&d->lock);
     if (d->own) busy |= d->driver->cuStreamQuery(d->own) != CUDA_SUCCESS;
     cuda_leave(d);
@@ -153,11 +163,12 @@ static int idle(cuda_device *d)
 }
 
 /* Of a device that is lost, or does not end what it began, nothing is given back: the driver would
- * wait. */
+ * wait. The context stays until the end, for memory that is released after the close. */
 static void close_device(dev *device)
 {
     cuda_device *d = (cuda_device *)device;
-    if (d->primary && idle(d)) give_back(d);
+    d->quiet = d->primary && idle(d);
+    if (d->quiet) give_back(d);
     atomic_store(&d->closed, 1);
 }
 
@@ -263,14 +274,25 @@ static void host_access(dev *device, const void *data, size_t bytes, int writes)
     (void)writes;
 }
 
+static void forget_scratch(motet_context *c, cuda_scratch *s)
+{
+    for (cuda_scratch *next; s; s = next) {
+        next = s->next;
+        mem_free(c, s);
+    }
+}
+
 static void end(motet_context *c)
 {
     cuda_world *w = c->cuda;
     if (!w) return;
     for (cuda_device *d = w->devices, *next; d; d = next) {
         next = d->next;
-        for (cuda_scratch *s = d->spare, *following; s; s = following) {
+        if (d->quiet) d->driver->cuDevicePrimaryCtxRelease_v2(d->id);
+        forget_scratch(c, d->spare);
+        for (dev_stream *s = d->left, *following; s; s = following) {
             following = s->next;
+            forget_scratch(c, s->scratch);
             mem_free(c, s);
         }
         mem_free(c, d->kernel);

@@ -27,7 +27,7 @@ typedef struct cuda_kernel {
     } shape;
 } cuda_kernel;
 
-/* Scratch of the workers of one stream, kept from stream to stream. */
+/* Scratch of the workers of one stream, kept from stream to stream once nothing runs. */
 typedef struct cuda_scratch {
     struct cuda_scratch *next;
     CUdeviceptr data;
@@ -47,12 +47,13 @@ typedef struct cuda_device {
     int multiprocessors;
     uint64_t context_bytes; /* of the GPU's memory, see motet_device_info */
     atomic_int lost, closed;
+    int quiet; /* nothing ran when it was closed: what is left can be released */
 
     CUstream own; /* of what the device does for itself */
     dev_memory health_device, health_host;
 
-    pthread_mutex_t lock; /* guards what follows */
-    dev_stream *streams;
+    pthread_mutex_t lock;       /* guards what follows */
+    dev_stream *streams, *left; /* left: freed with a command that has not ended */
     dev_event *events;
     cuda_scratch *spare;
     atomic_uint_fast64_t progress;
@@ -77,7 +78,7 @@ struct dev_stream {
     cuda_device *device;
     dev_stream *next, **self;
     CUstream stream;
-    cuda_scratch *scratch; /* NULL: none yet */
+    cuda_scratch *scratch; /* the largest, then what it outgrew; NULL: none yet */
     int waited;
 };
 
@@ -85,6 +86,8 @@ cuda_world *cuda_world_of(motet_context *context); /* NULL: no memory */
 
 /* Answers OK and makes the context current, or says that the device is lost. */
 motet_status cuda_enter(cuda_device *device);
+/* The same for what cleans up, which says nothing: 1 or 0. */
+int cuda_enter_still(cuda_device *device);
 void cuda_leave(cuda_device *device);
 /* The status of a driver's call; a failure is said as "cuda:0: CALL: NAME (NUMBER)", and marks the
  * device as lost if it is one for good. NOT_READY says nothing. */

@@ -107,7 +107,7 @@ motet_status cuda_kernels_load(cuda_device *d)
 }
 
 /* Scratch of at least so many bytes, the stream's own: commands of two streams may run at once. A
- * smaller one is kept until the device is closed, as commands use it still. */
+ * smaller one stays with the stream, as commands use it still. */
 static motet_status take_scratch(dev_stream *s, size_t bytes)
 {
     cuda_device *d = s->device;
@@ -132,14 +132,8 @@ static motet_status take_scratch(dev_stream *s, size_t bytes)
         }
         found->bytes = bytes;
     }
-    pthread_mutex_lock(&d->lock);
-    if (s->scratch) {
-        s->scratch->next = d->spare;
-        d->spare = s->scratch;
-    }
-    found->next = NULL;
+    found->next = s->scratch;
     s->scratch = found;
-    pthread_mutex_unlock(&d->lock);
     return MOTET_OK;
 }
 
@@ -153,11 +147,11 @@ void cuda_scratch_free(cuda_device *d)
     d->spare = NULL;
 }
 
-static int index_of(const k_kernel *kernel)
+static const cuda_kernel *kernel_of(const cuda_device *d, const k_kernel *kernel)
 {
-    int i = 0;
-    while (k_kernels[i] != kernel) i++;
-    return i;
+    for (int i = 0; k_kernels[i]; i++)
+        if (k_kernels[i] == kernel) return &d->kernel[i];
+    return NULL;
 }
 
 static motet_status launch_items(dev_stream *s, const dev_launch *l, const cuda_kernel *k)
@@ -193,7 +187,10 @@ static motet_status launch_blocks(dev_stream *s, const dev_launch *l, const cuda
 
 motet_status cuda_kernel_launch(dev_stream *s, const dev_launch *l)
 {
-    const cuda_kernel *k = &s->device->kernel[index_of(l->kernel)];
+    const cuda_kernel *k = kernel_of(s->device, l->kernel);
+    if (!k)
+        return fail(s->device->base.context, MOTET_INTERNAL, "cuda:%d: the image has no kernel %s",
+                    s->device->number, l->kernel->name);
     if (l->items <= 0) return MOTET_OK;
     if (k->blocks && (l->items - 1) / k->shape.items < MOST_BLOCKS) return launch_blocks(s, l, k);
     return launch_items(s, l, k);

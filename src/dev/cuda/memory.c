@@ -49,7 +49,7 @@ void cuda_release(dev *device, dev_memory *memory)
         mem_free(device->context, m.data);
         return;
     }
-    if (atomic_load(&d->closed) || cuda_enter(d) != MOTET_OK) return;
+    if ((atomic_load(&d->closed) && !d->quiet) || !cuda_enter_still(d)) return;
     if (m.kind == DEV_DEVICE)
         d->driver->cuMemFree_v2((CUdeviceptr)(uintptr_t)m.data);
     else

@@ -40,28 +40,33 @@ motet_status cuda_stream_create(dev *device, dev_stream **out)
     return MOTET_OK;
 }
 
-/* The driver destroys what still runs when it has ended. Its scratch goes to another stream only if
- * nothing runs. */
+/* One that still runs, or of a device that tells nothing any more, is left until the device is
+ * closed: what its commands use must stay. Scratch goes to another stream only when nothing runs.
+ */
 void cuda_stream_free(dev_stream *s)
 {
     if (!s) return;
     cuda_device *d = s->device;
-    const int idle = cuda_stream_poll(s) == MOTET_OK;
+    int idle = 0;
+    if (!atomic_load(&d->closed) && cuda_enter_still(d)) {
+        idle = d->driver->cuStreamQuery(s->stream) == CUDA_SUCCESS;
+        if (idle) d->driver->cuStreamDestroy_v2(s->stream);
+        cuda_leave(d);
+    }
     pthread_mutex_lock(&d->lock);
     *s->self = s->next;
     if (s->next) s->next->self = s->self;
-    if (s->scratch && idle) {
-        s->scratch->next = d->spare;
+    if (idle) {
+        cuda_scratch **end = &s->scratch;
+        while (*end) end = &(*end)->next;
+        *end = d->spare;
         d->spare = s->scratch;
-        s->scratch = NULL;
+    } else {
+        s->next = d->left;
+        d->left = s;
     }
     pthread_mutex_unlock(&d->lock);
-    if (!atomic_load(&d->closed) && cuda_enter(d) == MOTET_OK) {
-        d->driver->cuStreamDestroy_v2(s->stream);
-        cuda_leave(d);
-    }
-    mem_free(d->base.context, s->scratch); /* the bytes on the device stay: a command uses them */
-    mem_free(d->base.context, s);
+    if (idle) mem_free(d->base.context, s);
 }
 
 /* A GPU takes no command back. */
@@ -125,7 +130,7 @@ void cuda_event_free(dev_event *e)
     *e->self = e->next;
     if (e->next) e->next->self = e->self;
     pthread_mutex_unlock(&d->lock);
-    if (!atomic_load(&d->closed) && cuda_enter(d) == MOTET_OK) {
+    if (!atomic_load(&d->closed) && cuda_enter_still(d)) {
         d->driver->cuEventDestroy_v2(e->event);
         cuda_leave(d);
     }
@@ -244,7 +249,7 @@ void cuda_doze(dev *device, uint64_t seen, int64_t nanoseconds)
     const int64_t begin = now(),
                   until = begin + (nanoseconds < 3600000000000 ? nanoseconds : 3600000000000);
     int64_t nap = nap_shortest;
-    if (nanoseconds <= 0 || cuda_enter(d) != MOTET_OK) return;
+    if (nanoseconds <= 0 || !cuda_enter_still(d)) return;
     for (int64_t t = begin; t < until && cuda_progress(device) == seen && !look(d); t = now()) {
         if (t - begin < awake) continue;
         const struct timespec pause = {0, nap < until - t ? nap : until - t};

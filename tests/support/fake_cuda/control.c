@@ -148,7 +148,8 @@ static void count(fake_cuda_counts *out)
         CUcontext d = &fake.device[i];
         for (fake_memory *m = d->memory; m; m = m->next)
             ++*(m->host ? &out->host_allocations : &out->allocations);
-        for (CUstream s = d->streams; s; s = s->next) out->streams += !s->destroyed;
+        for (CUstream s = d->streams; s; s = s->next)
+            out->streams += !s->destroyed, out->hung += s->hung;
         for (CUevent e = d->events; e; e = e->next) out->events += !e->destroyed;
         for (CUmodule m = d->modules; m; m = m->next) out->modules++;
         out->retained += d->retained;

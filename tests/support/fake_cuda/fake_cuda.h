@@ -16,7 +16,8 @@ typedef void fake_cuda_range(const void *args, int64_t begin, int64_t end, void 
 typedef struct fake_cuda_counts {
     int64_t allocations, host_allocations; /* that are there now, on all devices */
     int64_t streams, events, modules, retained;
-    int64_t launches, copies;       /* executed since the reset */
+    int64_t launches, copies;       /* executed since the reset, launches of no items left out */
+    int hung;                       /* streams that hang */
     uint64_t used[8], used_peak[8]; /* bytes of each device */
     int64_t device_launches[8];     /* executed on each */
     int findings;                   /* what a real driver would have punished otherwise */

@@ -136,14 +136,13 @@ static void execute(CUstream s)
         pop(s);
         return;
     }
-    if (k->kind == LAUNCH) {
+    if (k->kind == LAUNCH && k->launch.items) {
         fake.launches++;
         c->launches++;
         if (fake.launches == fake.hang_at) s->hung = 1;
         if (fake.launches == fake.trap_at) fake.broken = fake.trap_result;
-    } else {
-        fake.copies += k->kind == COPY;
     }
+    fake.copies += k->kind == COPY;
     if (s->hung || fake.broken) return;
     const int corrupt = k->kind == COPY && fake.copies == fake.corrupt_at;
     open_for(c, k, 1);
@@ -153,7 +152,7 @@ static void execute(CUstream s)
     if (corrupt) flip(k->to + k->bytes / 2);
     pthread_mutex_lock(&fake.lock);
     fake.running = 0;
-    if (k->kind == LAUNCH && k->launch.is_health && c->wrong_health) {
+    if (k->kind == LAUNCH && k->launch.is_health && k->launch.items && c->wrong_health) {
         flip(*(void **)(void *)k->args);
         if (c->wrong_health > 0) c->wrong_health--;
     }

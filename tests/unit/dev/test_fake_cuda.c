@@ -24,9 +24,7 @@ static struct {
         (*info)(size_t *, size_t *);
 } cu;
 
-static const uint32_t image[4] = {0xba55ed50u};
-
-static void resolve(void)
+static void resolve(void *library)
 {
     static const struct {
         void *to;
@@ -57,7 +55,7 @@ static void resolve(void)
                {&cu.launch, "cuLaunchKernel"},
                {&cu.info, "cuMemGetInfo_v2"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        void *at = dlsym(cuda_library, all[i].name);
+        void *at = dlsym(library, all[i].name);
         memcpy(all[i].to, &at, sizeof at);
     }
 }
@@ -197,7 +195,7 @@ static uint64_t health(world *w, int expected)
     void *module, *function;
     address words;
     uint64_t got[K_HEALTH_ITEMS] = {0};
-    OK(cu.load(&module, image));
+    OK(cu.load(&module, cuda_image));
     OK(cu.function(&function, module, "k_health_entry"));
     OK(cu.alloc(&words, sizeof got));
     k_health_args args = {(uint64_t *)(uintptr_t)words};
@@ -222,7 +220,7 @@ static void kernels_are_those_of_the_cpu(void **state)
     begin(&w);
     void *module, *function;
     ANSWERS(200, cu.load(&module, "no image"));
-    OK(cu.load(&module, image));
+    OK(cu.load(&module, cuda_image));
     ANSWERS(500, cu.function(&function, module, "k_health_blocks"));
     ANSWERS(500, cu.function(&function, module, "nothing_entry"));
     OK(cu.unload(module));
@@ -259,7 +257,7 @@ static void a_hang_is_not_waited_for(void **state)
     begin(&w);
     fake->hang(1);
     void *module, *function;
-    OK(cu.load(&module, image));
+    OK(cu.load(&module, cuda_image));
     OK(cu.function(&function, module, "k_health_entry"));
     k_health_args args = {NULL};
     int64_t items = 1, scratch_bytes = 0;
@@ -303,8 +301,7 @@ static void calls_fail_as_told(void **state)
 
 int main(void)
 {
-    cuda_begin();
-    resolve();
+    resolve(cuda_begin());
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_wait_names_the_record_before_it),
                                        cmocka_unit_test(a_copy_reads_when_it_is_executed),
                                        cmocka_unit_test(wrong_calls_are_refused),
