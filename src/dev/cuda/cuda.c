@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "dev/cuda/inside.h"
 
+static const int64_t patience = 500000000; /* nanoseconds that commands may take at a close */
+
 cuda_world *cuda_world_of(motet_context *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -147,19 +149,28 @@ static void give_back(cuda_device *d)
     cuda_leave(d);
 }
 
-static int idle(cuda_device *d)
+/* OK: nothing runs any more; BUSY; or something is wrong. */
+static CUresult look(cuda_device *d)
 {
-    int busy = 0;
-    if (!cuda_enter_still(d)) return 0;
+    CUresult result = d->own ? d->driver->cuStreamQuery(d->own) : CUDA_SUCCESS;
     pthread_mutex_lock(&d->lock);
     const dev_stream *const lists[] = {d->streams, d->left};
     for (int i = 0; i < 2; i++)
-        for (const dev_stream *s = lists[i]; s; s = s->next)
-            busy |= d->driver->cuStreamQuery(s->stream) != CUDA_SUCCESS;
+        for (const dev_stream *s = lists[i]; s && result == CUDA_SUCCESS; s = s->next)
+            result = d->driver->cuStreamQuery(s->stream);
     pthread_mutex_unlock(&d->lock);
-    if (d->own) busy |= d->driver->cuStreamQuery(d->own) != CUDA_SUCCESS;
+    return result;
+}
+
+/* 1: everything that was begun has ended, perhaps after a while. */
+static int settle(cuda_device *d)
+{
+    if (!cuda_enter_still(d)) return 0;
+    const int64_t until = cuda_now() + patience;
+    CUresult result;
+    while ((result = look(d)) == CUDA_ERROR_NOT_READY && cuda_now() < until) cuda_nap(20000);
     cuda_leave(d);
-    return !busy;
+    return result == CUDA_SUCCESS;
 }
 
 /* Of a device that is lost, or does not end what it began, nothing is given back: the driver would
@@ -167,7 +178,7 @@ static int idle(cuda_device *d)
 static void close_device(dev *device)
 {
     cuda_device *d = (cuda_device *)device;
-    d->quiet = d->primary && idle(d);
+    d->quiet = d->primary && settle(d);
     if (d->quiet) give_back(d);
     atomic_store(&d->closed, 1);
 }

@@ -127,6 +127,8 @@ motet_status cuda_copy_rows(dev_stream *stream, const dev_rows *rows);
 motet_status cuda_fill(dev_stream *stream, void *to, unsigned char byte, size_t bytes);
 motet_status cuda_launch(dev_stream *stream, const dev_launch *launch);
 uint64_t cuda_progress(dev *device);
+int64_t cuda_now(void); /* nanoseconds of the monotonic clock */
+void cuda_nap(int64_t nanoseconds);
 void cuda_doze(dev *device, uint64_t seen, int64_t nanoseconds);
 
 #endif

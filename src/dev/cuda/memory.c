@@ -1,6 +1,5 @@
 /* Memory of a GPU, page-locked memory of the host, and whether the GPU computes rightly. */
 #include <string.h>
-#include <time.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
@@ -64,13 +63,6 @@ motet_status cuda_health_begin(cuda_device *d)
     return cuda_alloc(&d->base, DEV_PINNED, bytes, &d->health_host);
 }
 
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static motet_status run_health(cuda_device *d)
 {
     const size_t bytes = d->health_host.bytes;
@@ -81,15 +73,14 @@ static motet_status run_health(cuda_device *d)
     TRY(cuda_kernel_launch(&own, &launch));
     TRY(CUDA(d, cuMemcpyAsync, (CUdeviceptr)(uintptr_t)d->health_host.data,
              (CUdeviceptr)(uintptr_t)d->health_device.data, bytes, d->own));
-    const int64_t until = now() + health_patience;
+    const int64_t until = cuda_now() + health_patience;
     for (;;) {
         const motet_status st = CUDA(d, cuStreamQuery, d->own);
         if (st != MOTET_BUSY) return st;
-        if (now() > until)
+        if (cuda_now() > until)
             return fail(d->base.context, MOTET_DEVICE_HUNG,
                         "cuda:%d: the health kernel does not end", d->number);
-        const struct timespec nap = {0, 20000};
-        nanosleep(&nap, NULL);
+        cuda_nap(20000);
     }
 }
 

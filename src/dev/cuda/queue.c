@@ -236,24 +236,30 @@ static int look(cuda_device *d)
     return ended;
 }
 
-static int64_t now(void)
+int64_t cuda_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+void cuda_nap(int64_t nanoseconds)
+{
+    const struct timespec t = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    nanosleep(&t, NULL);
+}
+
 void cuda_doze(dev *device, uint64_t seen, int64_t nanoseconds)
 {
     cuda_device *d = (cuda_device *)device;
-    const int64_t begin = now(),
+    const int64_t begin = cuda_now(),
                   until = begin + (nanoseconds < 3600000000000 ? nanoseconds : 3600000000000);
     int64_t nap = nap_shortest;
     if (nanoseconds <= 0 || !cuda_enter_still(d)) return;
-    for (int64_t t = begin; t < until && cuda_progress(device) == seen && !look(d); t = now()) {
+    for (int64_t t = begin; t < until && cuda_progress(device) == seen && !look(d);
+         t = cuda_now()) {
         if (t - begin < awake) continue;
-        const struct timespec pause = {0, nap < until - t ? nap : until - t};
-        nanosleep(&pause, NULL);
+        cuda_nap(nap < until - t ? nap : until - t);
         nap = nap < nap_longest / 2 ? 2 * nap : nap_longest;
     }
     cuda_leave(d);

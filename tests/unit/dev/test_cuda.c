@@ -131,7 +131,8 @@ static void events_order_streams(void **state)
         memset(host.data, 3, WORDS_BYTES);
         for (int round = 0; round < 3; round++) {
             const k_health_args args = {words.data};
-            const dev_launch launch = {.kernel = &K_k_health, .args = &args, .items = K_HEALTH_ITEMS};
+            const dev_launch launch = {
+                .kernel = &K_k_health, .args = &args, .items = K_HEALTH_ITEMS};
             if (round) assert_ok(c, CUDA->stream_wait(s[0], e[2]));
             assert_ok(c, CUDA->fill(s[0], words.data, 9, WORDS_BYTES));
             assert_ok(c, CUDA->event_record(s[0], e[0]));
@@ -339,7 +340,8 @@ static void the_callers_context_stays(void **state)
     (void)state;
     dev *d;
     void *primary, *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    int (*init)(unsigned), (*retain)(void **, int), (*release)(int), (*push)(void *), (*pop)(void **);
+    int (*init)(unsigned), (*retain)(void **, int), (*release)(int), (*push)(void *),
+        (*pop)(void **);
     const struct {
         void *to;
         const char *name;

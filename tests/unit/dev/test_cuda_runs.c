@@ -1,12 +1,12 @@
 /* Runs on GPUs, with the driver that has none: the bits are those of the CPU whatever the devices,
- * chunks and budgets, also when a GPU traps, hangs, computes wrongly or has less memory than it had;
- * nothing is leaked. */
+ * chunks and budgets, also when a GPU traps, hangs, computes wrongly or has less memory than it
+ * had; nothing is leaked. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
-#include "support/cuda.h"
 #include "support/ct_jobs.h"
+#include "support/cuda.h"
 
 enum { JOBS = 64, SIZE = 10, NAME = 64 };
 
@@ -90,10 +90,10 @@ static void work_make(work *w, motet_context *c)
     for (int i = 0; i < VIEWS; i++) angles[i] = 3.14 * i / VIEWS;
     o.views = VIEWS, o.columns = COLUMNS, o.rows = ROWS, o.angles = angles, o.pitch = 1;
     assert_ok(c, motet_ct_geometry_parallel(c, &o, &w->geometry));
-    assert_ok(c, motet_array_create(c, MOTET_F32, 3, (int64_t[]){ROWS, COLUMNS, COLUMNS},
-                                    &w->volume));
-    assert_ok(c, motet_array_create(c, MOTET_F32, 3, (int64_t[]){VIEWS, COLUMNS, ROWS},
-                                    &w->sinogram));
+    assert_ok(c,
+              motet_array_create(c, MOTET_F32, 3, (int64_t[]){ROWS, COLUMNS, COLUMNS}, &w->volume));
+    assert_ok(c,
+              motet_array_create(c, MOTET_F32, 3, (int64_t[]){VIEWS, COLUMNS, ROWS}, &w->sinogram));
     float *v = motet_array_data(w->volume);
     uint64_t seed = 5;
     for (int i = 0; i < ROWS * COLUMNS * COLUMNS; i++) v[i] = (float)test_uniform(&seed, -1, 1);
@@ -147,7 +147,8 @@ static void a_trap_costs_all_gpus_and_no_bit(void **state)
 {
     (void)state;
     int traps = 0;
-    static const char *const sets[] = {"cpu,cuda:0", "cuda:0,cpu,cuda:1", "cuda:0", "cuda:0,cuda:1"};
+    static const char *const sets[] = {"cpu,cuda:0", "cuda:0,cpu,cuda:1", "cuda:0",
+                                       "cuda:0,cuda:1"};
     for (int set = 0; set < 4; set++)
         for (int64_t nth = 1; nth < 6; nth++) {
             fake->reset(2, (uint64_t)64 << 20, (uint64_t)nth);
@@ -168,7 +169,37 @@ static void a_trap_costs_all_gpus_and_no_bit(void **state)
             motet_context_free(c);
             cuda_assert_no_finding();
             assert_int_equal(fake->depth(), 0);
-        }    assert_true(traps > 10);
+        }
+    assert_true(traps > 10);
+}
+
+/* Whatever the driver refuses in a run, its outputs are whole or untouched; a device that is lost
+ * by it costs no bit where another is left. */
+static void every_call_refused_in_a_run(void **state)
+{
+    (void)state;
+    for (int i = 0; fake->function(i); i++)
+        for (int lost = 0; lost < 2; lost++)
+            for (int64_t nth = 1, reached = 1; reached; nth *= 3) {
+                fake->reset(1, (uint64_t)64 << 20, (uint64_t)nth);
+                motet_context *c = cuda_context(lost ? "cpu,cuda:0" : "cuda:0");
+                const int64_t before = fake->calls(fake->function(i));
+                fake->refuse(fake->function(i), nth, lost ? 719 : 1, 0);
+                work w;
+                work_make(&w, c);
+                const motet_status st = work_do(&w, c);
+                reached = fake->calls(fake->function(i)) - before >= nth;
+                if (lost || !reached)
+                    assert_ok(c, st);
+                else if (st != MOTET_OK)
+                    assert_int_equal(st, MOTET_DEVICE_ERROR);
+                assert_string_equal(w.digest, expected(st == MOTET_OK));
+                work_free(&w);
+                motet_context_free(c);
+                cuda_assert_no_finding();
+                if (strcmp(fake->function(i), "cuCtxPopCurrent_v2") != 0)
+                    assert_int_equal(fake->depth(), 0);
+            }
 }
 
 /* A clock that runs ahead while a stream hangs, so that deadlines pass soon. */
@@ -188,7 +219,7 @@ static void a_hang_is_left_behind(void **state)
 {
     (void)state;
     for (int set = 0; set < 2; set++)
-        for (int64_t nth = 1; nth < 6; nth++) {
+        for (int64_t nth = 1; nth < 6; nth += 2) {
             fake->reset(2, (uint64_t)64 << 20, (uint64_t)nth);
             motet_context *c = cuda_context(set ? "cpu,cuda:0" : "cuda:0");
             c->options.chunk = 2;
@@ -305,6 +336,7 @@ int main(void)
     cuda_begin();
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_job_has_the_golden_bits),
                                        cmocka_unit_test(a_trap_costs_all_gpus_and_no_bit),
+                                       cmocka_unit_test(every_call_refused_in_a_run),
                                        cmocka_unit_test(a_hang_is_left_behind),
                                        cmocka_unit_test(memory_bounds_what_is_held),
                                        cmocka_unit_test(less_memory_than_there_was),
