@@ -8,12 +8,13 @@
 #include "ct/beam/columns_project.k.h"
 #include "ct/beam/columns_project_fast.h"
 #include "ct/beam/columns_scale.k.h"
+#include "ct/beam/columns_scale_fast.h"
 #include "ct/beam/rays_backproject_fast.h"
 #include "ct/beam/rays_project_fast.h"
 
 K_DEFINE_FAST(ct_columns_lay, ct_columns_lay_range)
 K_DEFINE_FAST(ct_columns_project, ct_columns_project_range)
-K_DEFINE(ct_columns_scale)
+K_DEFINE_FAST(ct_columns_scale, ct_columns_scale_range)
 K_DEFINE_FAST(ct_columns_backproject, ct_columns_backproject_range)
 K_DEFINE_FAST(ct_rays_project, ct_rays_project_range)
 K_DEFINE_FAST(ct_rays_backproject, ct_rays_backproject_range)

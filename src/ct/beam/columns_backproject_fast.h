@@ -40,11 +40,20 @@ typedef struct ct_gather_strip {
     int32_t share[CT_COLUMNS_F]; /* rows that a plane may have, at most; 0: not to be packed */
 } ct_gather_strip;
 
+/* What a chord gives to cells [first, end) of a column. */
+typedef struct ct_gather_given {
+    float values[CT_GATHER_ROWS + 3 * CT_GATHER_PAD]; /* that of `first` after zeros */
+    float *to;                                        /* the column's sums */
+    int64_t first, end;
+} ct_gather_given;
+
 typedef struct ct_gather {
-    /* What a chord gives to both sides of each plane; zeros before. */
-    float above[CT_GATHER_ROWS + 3 * CT_GATHER_PAD], below[CT_GATHER_ROWS + 3 * CT_GATHER_PAD];
-    float sums[CT_COLUMNS_TILE][CT_GATHER_SUMS]; /* of the tile */
+    ct_gather_given given[2]; /* by the chord at hand and the one before, which is added later */
+    int which;                /* the former */
+    float above[CT_GATHER_SUMS], below[CT_GATHER_SUMS]; /* planes that rows are added to singly */
+    float sums[CT_COLUMNS_TILE][CT_GATHER_SUMS];        /* of the tile */
     ct_gather_table table;
+    uint64_t packs[1 << 8]; /* ct_packs */
 } ct_gather;
 
 K_FN size_t ct_columns_backproject_scratch(void) { return sizeof(ct_gather); }
@@ -157,66 +166,61 @@ K_FN ct_spread ct_spread_of(const ct_gather_table *table, const ct_gather_chord 
     return spread;
 }
 
-/* Rows [row, end): no plane is without rows, none has more than `share`. Answers the first plane,
- * which is at index 0, and how many there are. */
-typedef struct ct_planes {
-    int64_t first, count;
-} ct_planes;
-
-K_FN ct_planes ct_gather_packed(const int share, const ct_gather_table *table,
-                                const ct_gather_chord *c, int64_t row, int64_t end,
-                                float *K_RESTRICT above, float *K_RESTRICT below)
+/* Rows [row, end): no plane is without rows, none has more than `share`. The first row of a plane
+ * has what the cell below it is given: what rows of the plane before, which end here, put above
+ * them, and what those of this plane put below. These are packed, from cell `first` on. */
+K_FN void ct_gather_packed(const int share, const ct_gather *g, const ct_gather_chord *c,
+                           int64_t row, int64_t end, ct_gather_given *given)
 {
-    ct_spread here = ct_spread_of(table, c, row);
-    ct_planes planes = {here.plane[0], 0};
+    const int lanes = CT_LANES;
+    ct_spread here = ct_spread_of(&g->table, c, row);
+    ct_vf above_before = ct_vf_of(0.0f);
+    ct_same same_before = ct_same_none();
     uint32_t shared = 0; /* bit 0: the first lane has the plane of the row before */
-    for (; row < end; row += CT_LANES) {
-        ct_spread next = here;
-        next.plane = ct_vi_of(1 << 29);
-        if (row + CT_LANES < end) next = ct_spread_of(table, c, row + CT_LANES);
-        ct_vf up = here.above, down = here.below;
-        uint32_t same = 0;
-        for (int j = 1; j < share; j++) {
-            const ct_shift shift = ct_shift_of(j);
-            const uint32_t equal =
-                ct_vi_equal(ct_vi_after(here.plane, next.plane, shift), here.plane);
-            if (j == 1) same = equal;
-            up = ct_vf_add_where(equal, up, ct_vf_after(here.above, next.above, shift));
-            down = ct_vf_add_where(equal, down, ct_vf_after(here.below, next.below, shift));
-        }
-        shared |= same << 1;
+    float *values = given->values + CT_GATHER_PAD;
+    int64_t count = 0;
+    given->first = (int64_t)here.plane[0] - 1;
+    /* The row after the last one has what that one puts above it. */
+    for (; row <= end; row += CT_LANES) {
+        const ct_spread next = ct_spread_of(&g->table, c, row + CT_LANES);
+        const ct_same same = ct_same_of(ct_vi_after(here.plane, next.plane, 1), here.plane);
+        ct_vf up = ct_vf_after(above_before, here.above, lanes - share);
+        for (int j = share - 1; j > 0; j--)
+            up = ct_vf_add_same(ct_same_after(same_before, same, lanes - 1 - j),
+                                ct_vf_after(above_before, here.above, lanes - j), up);
+        ct_vf down = ct_vf_add_same(same, here.below, ct_vf_after(here.below, next.below, 1));
+        for (int j = 2; j < share; j++)
+            down = ct_vf_add_same(ct_same_of(ct_vi_after(here.plane, next.plane, j), here.plane),
+                                  down, ct_vf_after(here.below, next.below, j));
+        shared |= ct_same_bits(same) << 1;
         const uint32_t firsts = ~shared & ((1u << CT_LANES) - 1u);
-        const ct_pack pack = ct_pack_of(firsts);
-        ct_vf_store(above + planes.count, ct_vf_pack(up, pack));
-        ct_vf_store(below + planes.count, ct_vf_pack(down, pack));
-        planes.count += __builtin_popcount(firsts);
-        shared = shared >> CT_LANES;
+        ct_vf_store(values + count, ct_vf_pack(g->packs, firsts, up + down));
+        count += __builtin_popcount(firsts);
+        shared >>= CT_LANES;
+        above_before = here.above;
+        same_before = same;
         here = next;
     }
-    /* The last one is that of the padding. */
-    if (row > table->end - table->begin) planes.count--;
-    ct_vf_store(above + planes.count, ct_vf_of(0.0f));
-    ct_vf_store(below + planes.count, ct_vf_of(0.0f));
-    return planes;
+    ct_vf_store(values + count, ct_vf_of(0.0f));
+    given->end = given->first + count;
 }
 
-/* Cells [low, high) of the column get what planes give, plane `first` being at index 0. Up to
- * CT_LANES cells on each side get zeros. */
-K_FN void ct_gather_add(float *K_RESTRICT sum, int64_t low, int64_t high, int64_t first,
-                        const float *K_RESTRICT above, const float *K_RESTRICT below)
+/* Adds it to a column of cells. Up to CT_LANES cells on each side get zeros. */
+K_FN void ct_gather_add(ct_gather_given *given, int64_t cells)
 {
-    for (int64_t i = low & -CT_LANES; i < high; i += CT_LANES) {
-        const ct_vf given = ct_vf_load(above + i - first) + ct_vf_load(below + i + 1 - first);
-        ct_vf_store(sum + i, ct_vf_load(sum + i) + given);
-    }
+    float *K_RESTRICT sum = given->to;
+    const float *K_RESTRICT values = given->values + CT_GATHER_PAD - given->first;
+    const int64_t end = k_min_i64(given->end, cells);
+    for (int64_t i = k_max_i64(given->first, 0) & -CT_LANES; i < end; i += CT_LANES)
+        ct_vf_store(sum + i, ct_vf_load(sum + i) + ct_vf_load(values + i));
+    given->end = 0;
 }
 
 K_FN void ct_gather_one_by_one(ct_gather *g, const ct_gather_chord *c, int64_t row, int64_t end,
-                               int64_t cells, float *K_RESTRICT sum)
+                               int64_t cells, ct_gather_given *given)
 {
-    float *above = g->above + CT_GATHER_PAD, *below = g->below + CT_GATHER_PAD;
-    memset(above, 0, sizeof *above * (size_t)(cells + CT_GATHER_PAD));
-    memset(below, 0, sizeof *below * (size_t)(cells + CT_GATHER_PAD));
+    memset(g->above, 0, sizeof *g->above * (size_t)(cells + 1));
+    memset(g->below, 0, sizeof *g->below * (size_t)(cells + 1));
     for (; row < end; row += CT_LANES) {
         const ct_spread spread = ct_spread_of(&g->table, c, row);
         int32_t plane[CT_LANES];
@@ -226,11 +230,15 @@ K_FN void ct_gather_one_by_one(ct_gather *g, const ct_gather_chord *c, int64_t r
         ct_vf_store(down, spread.below);
         for (int i = 0; i < CT_LANES; i++) {
             if (plane[i] < 0 || plane[i] > cells) continue;
-            above[plane[i]] += up[i];
-            below[plane[i]] += down[i];
+            g->above[plane[i]] += up[i];
+            g->below[plane[i]] += down[i];
         }
     }
-    ct_gather_add(sum, 0, cells, 0, above, below);
+    float *values = given->values + CT_GATHER_PAD;
+    for (int64_t i = 0; i < cells; i++) values[i] = g->above[i] + g->below[i + 1];
+    ct_vf_store(values + cells, ct_vf_of(0.0f));
+    given->first = 0;
+    given->end = cells;
 }
 
 /* Which rows each chord needs, and how they share planes. */
@@ -257,27 +265,26 @@ K_FN void ct_gather_search(const ct_gather_block *b, const ct_gather_table *tabl
     }
 }
 
-/* Chord i of the strip to its column. */
+/* Chord i of the strip to its column. What it gives is added when the next chord has been seen to:
+ * what was just stored piece by piece is slow to load. */
 K_FN void ct_gather_chord_add(const ct_gather_block *b, ct_gather *g, const ct_gather_strip *strip,
-                              int i, const float *ray, int64_t readable, float *K_RESTRICT sum)
+                              int i, const float *ray, int64_t readable, float *sum)
 {
-    const ct_gather_chord c = {strip->middle[i], strip->t1[i] - strip->t0[i], ray, readable};
     const int64_t row = strip->row[i], end = strip->end[i];
     if (row >= end) return;
-    float *above = g->above + CT_GATHER_PAD, *below = g->below + CT_GATHER_PAD;
-    ct_planes planes;
+    const ct_gather_chord c = {strip->middle[i], strip->t1[i] - strip->t0[i], ray, readable};
+    ct_gather_given *given = &g->given[g->which];
+    given->to = sum;
     if (strip->share[i] == 2)
-        planes = ct_gather_packed(2, &g->table, &c, row, end, above, below);
+        ct_gather_packed(2, g, &c, row, end, given);
     else if (strip->share[i] == 3)
-        planes = ct_gather_packed(3, &g->table, &c, row, end, above, below);
+        ct_gather_packed(3, g, &c, row, end, given);
     else if (strip->share[i])
-        planes = ct_gather_packed(CT_GATHER_SHARE, &g->table, &c, row, end, above, below);
-    else {
-        ct_gather_one_by_one(g, &c, row, end, b->cells, sum);
-        return;
-    }
-    ct_gather_add(sum, k_max_i64(planes.first - 1, 0),
-                  k_min_i64(planes.first + planes.count, b->cells), planes.first, above, below);
+        ct_gather_packed(CT_GATHER_SHARE, g, &c, row, end, given);
+    else
+        ct_gather_one_by_one(g, &c, row, end, b->cells, given);
+    g->which ^= 1;
+    ct_gather_add(&g->given[g->which], b->cells);
 }
 
 /* The item's way, for one chord. */
@@ -299,7 +306,6 @@ K_FN void ct_gather_view(const ct_gather_block *b, int64_t view, ct_gather *g)
     if (columns.begin >= columns.end) return;
     const int fast = ct_gather_rows(b, &pose, &g->table);
     if (fast && g->table.begin >= g->table.end) return;
-    const int64_t rays = a->views * p->columns * p->rows;
     for (int64_t u = columns.begin; u < columns.end; u++) {
         const ct_ray ray = ct_ray_of(p, &pose, u, 0);
         const int turned = ct_turned(p, &pose, u);
@@ -329,13 +335,14 @@ K_FN void ct_gather_view(const ct_gather_block *b, int64_t view, ct_gather *g)
                 float *sum = g->sums[s * CT_COLUMNS_F + i];
                 if (fast)
                     ct_gather_chord_add(b, g, &strip, i, a->rays + at + g->table.begin,
-                                        rays - at - g->table.begin, sum);
+                                        g->table.end - g->table.begin, sum);
                 else
                     ct_gather_plainly(b, &pose, (ct_piece){strip.t0[i], strip.t1[i]}, turned,
                                       a->rays + at, sum);
             }
         }
     }
+    ct_gather_add(&g->given[g->which ^ 1], b->cells);
 }
 
 /* Items [begin, end) of one tile. */
@@ -357,8 +364,13 @@ K_FN void ct_gather_tile(const ct_columns_backproject_args *a, int64_t number, i
         if (s + ls < a->count_s && f + lf < a->count_f) b.which[ls] |= 1u << lf;
     }
     memset(g->sums, 0, sizeof g->sums);
-    memset(g->above, 0, sizeof *g->above * CT_GATHER_PAD);
-    memset(g->below, 0, sizeof *g->below * CT_GATHER_PAD);
+    for (int i = 0; i < 2; i++) {
+        memset(g->given[i].values, 0, sizeof *g->given[i].values * CT_GATHER_PAD);
+        g->given[i].first = g->given[i].end = 0;
+        g->given[i].to = g->sums[0];
+    }
+    g->which = 0;
+    ct_packs_make(g->packs);
     float *out = a->volume + s * a->stride_s + f * a->stride_f + w * a->stride_w;
     if (!a->starts)
         for (int64_t i = 0; i < b.cells; i++)
