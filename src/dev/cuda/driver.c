@@ -38,8 +38,10 @@ void cuda_driver_open(cuda_driver *d)
     }
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
+        const char *reason = dlerror(); /* not there, or broken as in many a container */
         snprintf(d->absence, sizeof d->absence,
-                 "no NVIDIA driver is installed: there is no libcuda.so.1");
+                 "no NVIDIA driver: libcuda.so.1 cannot be loaded (%s)",
+                 reason ? reason : "no reason is given");
         return;
     }
     if (!find_all(d, library)) return;

@@ -13,13 +13,13 @@
 enum { MEMORY = 64 << 20, BYTES = K_HEALTH_ITEMS * 8 };
 
 /* The library's calls of dlopen and dlsym come here. */
-static int no_library;
+static const char *library_instead;
 static const char *no_symbol;
 void *__real_dlopen(const char *file, int mode);
 void *__wrap_dlopen(const char *file, int mode);
 void *__wrap_dlopen(const char *file, int mode)
 {
-    return __real_dlopen(no_library ? "libcuda-that-is-not-there.so.1" : file, mode);
+    return __real_dlopen(library_instead ? library_instead : file, mode);
 }
 void *__real_dlsym(void *library, const char *name);
 void *__wrap_dlsym(void *library, const char *name);
@@ -51,9 +51,11 @@ static void what_is_in_the_way_is_said(void **state)
 {
     (void)state;
     fake->reset(1, MEMORY, 1);
-    no_library = 1;
-    assert_absent("libcuda.so.1", "driver");
-    no_library = 0;
+    library_instead = "libcuda-that-is-not-there.so.1";
+    assert_absent("libcuda.so.1", "No such file");
+    library_instead = MOTET_SOURCE "/README.md";
+    assert_absent("libcuda.so.1", "README.md"); /* a file of that name that is no library */
+    library_instead = NULL;
     for (int i = 0; fake->function(i); i++) {
         const char *name = fake->function(i);
         if (!strcmp(name, "cuOccupancyMaxActiveBlocksPerMultiprocessor")) continue; /* not used */
