@@ -7,10 +7,11 @@
  *
  * A form tuned for GPUs, with the same bits, beside the entry point (under __CUDACC__ only):
  *
- *     K_DEFINE_BLOCKS(name, body, threads, block, bytes)
+ *     K_DEFINE_BLOCKS(name, body, threads, block, bytes, resident)
  *
  * Blocks of `threads` threads together compute `block` items each, by body(const name_args *,
- * first, count, shared) with `bytes` bytes of shared memory. */
+ * first, count, shared) with `bytes` bytes of shared memory; registers are given out such that
+ * `resident` blocks run on a multiprocessor at a time. */
 #ifndef MOTET_KERN_DEFINE_H
 #define MOTET_KERN_DEFINE_H
 
@@ -30,11 +31,11 @@
             name##_item(&a, i, scratch + self * scratch_bytes);                                    \
     }
 #define K_DEFINE_FAST(name, range) K_DEFINE(name)
-#define K_DEFINE_BLOCKS(name, body, threads, block, bytes)                                         \
+#define K_DEFINE_BLOCKS(name, body, threads, block, bytes, resident)                               \
     extern "C" {                                                                                   \
     __device__ int32_t name##_blocks_shape[3] = {threads, block, bytes};                           \
     }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(threads)                                          \
+    extern "C" __global__ void __launch_bounds__(threads, resident)                                \
         name##_blocks(const __grid_constant__ name##_args a, int64_t items)                        \
     {                                                                                              \
         extern __shared__ __align__(128) char k_shared[];                                          \

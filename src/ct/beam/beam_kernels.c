@@ -6,6 +6,7 @@
 #include "ct/beam/columns_lay.k.h"
 #include "ct/beam/columns_lay_fast.h"
 #include "ct/beam/columns_project.k.h"
+#include "ct/beam/columns_project_cuda.h"
 #include "ct/beam/columns_project_fast.h"
 #include "ct/beam/columns_scale.k.h"
 #include "ct/beam/columns_scale_fast.h"
@@ -18,3 +19,8 @@ K_DEFINE_FAST(ct_columns_scale, ct_columns_scale_range)
 K_DEFINE_FAST(ct_columns_backproject, ct_columns_backproject_range)
 K_DEFINE_FAST(ct_rays_project, ct_rays_project_range)
 K_DEFINE_FAST(ct_rays_backproject, ct_rays_backproject_range)
+
+#ifdef __CUDACC__
+K_DEFINE_BLOCKS(ct_columns_project, ct_columns_project_block, CT_GPU_THREADS, CT_GPU_ITEMS,
+                CT_GPU_SHARED, 2)
+#endif
