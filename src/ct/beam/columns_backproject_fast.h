@@ -2,9 +2,9 @@
  *
  * A ray u gives its chords with the columns of a tile all at once, from where it crosses their
  * planes. Along a chord, rows ascend with their planes. So the parts of rows that share a plane lie
- * side by side: they are added up, packed to one for each plane, and then added to the column of
- * cells with two loads. That is where planes follow each other without gaps, rows being less than a
- * cell apart; where they are not, rows add to their planes one by one. */
+ * side by side: they are added up, packed to one value for each cell, and then added to the column
+ * of cells. That is where planes follow each other without gaps, rows being less than a cell apart;
+ * where they are not, rows add to their planes one by one. */
 #ifndef MOTET_CT_COLUMNS_BACKPROJECT_FAST_H
 #define MOTET_CT_COLUMNS_BACKPROJECT_FAST_H
 #ifndef __CUDACC__
