@@ -76,7 +76,8 @@ typedef enum motet_ct_geometry_format {
 /* Reads views from a file (docs/geometry.md). `given` (NULL: nothing) holds what the file may not
  * say: its beam is that of files that do not tell (ASTRA's); pitches, voxel and size of the volume
  * win over the file's where they are > 0; views, columns and rows that are > 0 must agree with the
- * file's, else BAD_ARGUMENT. What is said nowhere is BAD_ARGUMENT that names it. `out->view` is
+ * file's, else BAD_ARGUMENT; any of these below 0 stands, without its sign, for what the file does
+ * not say. What is said nowhere is BAD_ARGUMENT that names it. `out->view` is
  * freed with motet_ct_views_release. NOT_FOUND, IO, NO_MEMORY; BAD_DATA with place and reason;
  * UNSUPPORTED: not flat-panel parallel, fan or cone beams of one pitch. Warns of vectors without
  * their pitch. */
@@ -97,8 +98,9 @@ typedef struct motet_ct_check {
                                         ellipse's height along v */
     double arc, largest_gap; /* radians, of the directions around their common axis, which stand for
                                 half a step more at both ends; NaN: they have none */
-    double needed; /* the arc that sees every ray: half a turn and the fan; a turn where the
-                      detector is off the axis; NaN with the arc */
+    double needed; /* the arc that sees every ray: half a turn and the fan of the volume, as far as
+                      the detector sees it; a turn where one side of the detector sees less of the
+                      volume than the other; NaN with the arc. motet_ct_fdk asks the same */
     double axis[3], isocentre[3]; /* least-squares axis and the place where central rays meet:
                                      normals of the detector through the source, or (parallel)
                                      through one place of the detector */
@@ -110,8 +112,11 @@ typedef struct motet_ct_check {
     int64_t inside;  /* views whose source is inside the volume's box */
     double steepest; /* greatest height of a ray over its length across, in voxels, as the column
                         form measures it; 0: v follows no axis of the volume */
-    int columns;     /* 1: the column form runs */
-    int warnings;    /* how many texts there are */
+    double pitch,
+        largest_pitch; /* a cone beam along a helix: rise in a turn, and the most for which
+                          the detector sees all rays that each voxel needs; else NaN */
+    int columns;       /* 1: the column form runs */
+    int warnings;      /* how many texts there are */
 } motet_ct_check;
 
 /* `texts` (NULL is legal): one sentence a line, each telling what to do; freed with

@@ -30,6 +30,8 @@ static void report(run *r, const motet_ct_check *c, const char *texts)
     json_object_set_new(o, "isocentre_spread", json_finite(c->isocentre_spread));
     json_object_set_new(o, "shift_u", json_finite(c->shift_u));
     json_object_set_new(o, "shift_v", json_finite(c->shift_v));
+    json_object_set_new(o, "pitch", json_finite(c->pitch));
+    json_object_set_new(o, "largest_pitch", json_finite(c->largest_pitch));
     json_object_set_new(o, "mirrored",
                         json_string(c->mirrored < 0 ? "some"
                                     : c->mirrored   ? "all"
@@ -79,6 +81,9 @@ static void tell(const run *r, const motet_ct_check *c, const char *texts)
          real(c->shift_u, 4, a), real(c->shift_v, 4, b), "");
     line("cut off", "%s %% of the width, %s %% of the height of the volume's outline, at most%s",
          real(100 * c->truncated_u, 3, a), real(100 * c->truncated_v, 3, b), "");
+    if (c->pitch == c->pitch)
+        line("helix", "rises by %s mm in a turn, of %s that the detector allows%s",
+             real(c->pitch, 6, a), real(c->largest_pitch, 6, b), "");
     if (c->columns)
         line("projector",
              "by columns: the detector's v follows an axis of the volume; steepest "

@@ -35,6 +35,13 @@ refused 2 '6 angles' ct check-geometry $scan --angles angles.txt
 refused 3 'absent' ct check-geometry $scan --angles absent
 refused 1 '--angles and --arc contradict' ct check-geometry $scan --angles 0:90 --arc 90
 
+turns='--sid 50 --sdd 80 --views 400 --arc 1440 --detector 70x40 --pitch 1.25 --size 20 --voxel 1 --path helical'
+works ct check-geometry $turns --rise 30
+has 'rises by 30 mm in a turn, of 53.1'
+works ct check-geometry $turns --rise 60
+has 'warning: helix: the pitch of 60 in a turn is too large'
+has 'up to 53.1'
+
 # What is saved says the same.
 works ct check-geometry $scan --path helical --rise 30 --save saved.json --png scan.png
 cp out.txt first.txt

@@ -32,6 +32,7 @@ void fdk_views(const motet_ct_views *views, const orbit *path, ct_fdk_view *out)
 typedef struct fdk_extent {
     double low, high; /* of the detector, as distances of its rays from the centre; mean of views */
     double overlap;   /* an offset detector: of both sides, else 0 */
+    int offset;       /* 1: its middle is off the axis, so that it may be taken for one */
     int right;        /* 1: it reaches farther on the side of `high` */
     int beyond;       /* -1, 1: its nearer edge is that of the first, the last column; else 0 */
     motet_ct_weights chosen;
@@ -39,6 +40,21 @@ typedef struct fdk_extent {
 fdk_extent fdk_extent_of(const motet_ct_views *views, const orbit *path, motet_ct_weights scheme);
 void fdk_shares(const motet_ct_views *views, const orbit *path, const fdk_extent *extent,
                 float *out);
+
+/* What the path and the detector lack: a word is said of it by motet_ct_fdk and by
+ * motet_ct_geometry_check alike. */
+typedef struct fdk_lacks {
+    double covered, needed; /* radians of the turn */
+    double step;            /* between neighbours; 0: there are too few to tell */
+    double rise, height;    /* of the path along the axis; of the detector, as seen at the axis */
+    int short_arc;          /* less is covered than needed */
+    int whole_turn;         /* needed, as one side of the detector sees less than the volume */
+    int one_side;           /* the detector sees one side of the axis only */
+    int rises;              /* more than the detector is high: no place is in all views */
+} fdk_lacks;
+fdk_lacks fdk_lacks_of(const motet_ct_views *views, const orbit *path, const fdk_extent *extent);
+/* The greatest distance of the volume's outline, the ellipses in its box, from the axis. */
+double fdk_reach(const motet_ct_views *views, const orbit *path);
 
 /* The operation; `user` is the tables and the geometry. Box: z, y, x; the sinogram is streamed
  * along its views, weighted and filtered on the way, unless `filtered`: then it is already. Arrays

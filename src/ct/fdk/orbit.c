@@ -38,7 +38,15 @@ static double common_axis(const motet_ct_views *g, int of_u, double sum[3])
     return k_sqrt(vector_dot(sum, sum)) / (double)g->views;
 }
 
-static motet_status find_axis(motet_context *c, const motet_ct_views *g, orbit *o)
+int orbit_axis(const motet_ct_views *g, double axis[3])
+{
+    const double common_u = common_axis(g, 1, axis), common_v = common_axis(g, 0, axis);
+    if (!(common_v > least_common) || common_u > common_v + sideways) return 0;
+    scale(axis, 1.0 / k_sqrt(vector_dot(axis, axis)));
+    return 1;
+}
+
+static motet_status refuse_axis(motet_context *c, const motet_ct_views *g)
 {
     double sum[3];
     const double common_u = common_axis(g, 1, sum), common_v = common_axis(g, 0, sum);
@@ -47,24 +55,24 @@ static motet_status find_axis(motet_context *c, const motet_ct_views *g, orbit *
                     "the views' v axes point anywhere (their mean has length %.2f), expected views "
                     "around an axis; cgls and sirt take any",
                     common_v);
-    if (common_u > common_v + sideways)
-        return fail(c, MOTET_UNSUPPORTED,
-                    "the views' u axes have more in common than their v axes (their means have "
-                    "lengths %.3f and %.3f), expected v along the axis that views go around: "
-                    "exchange u and v, and columns and rows; cgls and sirt take any",
-                    common_u, common_v);
-    const double size = k_sqrt(vector_dot(sum, sum));
-    scale(sum, 1.0 / size);
+    return fail(c, MOTET_UNSUPPORTED,
+                "the views' u axes have more in common than their v axes (their means have "
+                "lengths %.3f and %.3f), expected v along the axis that views go around: "
+                "exchange u and v, and columns and rows; cgls and sirt take any",
+                common_u, common_v);
+}
+
+static void go_around(orbit *o, const double axis[3])
+{
     int least = 0;
     for (int i = 1; i < 3; i++)
-        if (k_abs(sum[i]) < k_abs(sum[least])) least = i;
+        if (k_abs(axis[i]) < k_abs(axis[least])) least = i;
     double other[3] = {0.0, 0.0, 0.0};
     other[least] = 1.0;
-    vector_cross(sum, other, o->across[0]);
+    vector_cross(axis, other, o->across[0]);
     scale(o->across[0], 1.0 / k_sqrt(vector_dot(o->across[0], o->across[0])));
-    vector_cross(sum, o->across[0], o->across[1]);
-    for (int i = 0; i < 3; i++) o->axis[i] = sum[i];
-    return MOTET_OK;
+    vector_cross(axis, o->across[0], o->across[1]);
+    for (int i = 0; i < 3; i++) o->axis[i] = axis[i];
 }
 
 /* Of the source, or of the detector where rays are parallel, from the volume's middle. */
@@ -224,9 +232,11 @@ static motet_status find_steps(motet_context *c, orbit *o)
         number[i] = g.count - 1;
         members[g.count - 1]++;
     }
+    o->directions = g.count;
     o->median = directions_median_gap(g.first, g.count, CT_TURN, room);
     for (int64_t i = 0; i < g.count; i++) {
         g.gap[i] = directions_gap(g.first, g.count, i, CT_TURN);
+        o->widest = k_max(o->widest, g.gap[i]);
         g.broken[i] = g.gap[i] > least_gap && g.gap[i] > gap_medians * o->median;
         if (g.broken[i]) g.gap[i] = o->median;
     }
@@ -249,11 +259,12 @@ out:
     return st;
 }
 
-motet_status orbit_make(motet_context *context, const motet_ct_views *views, orbit *out)
+motet_status orbit_make_around(motet_context *context, const motet_ct_views *views,
+                               const double axis[3], orbit *out)
 {
     motet_status st = MOTET_OK;
     orbit o = {.context = context, .views = views->views};
-    TRY(find_axis(context, views, &o));
+    go_around(&o, axis);
     o.view = mem_array(context, orbit_view, o.views);
     o.arc = mem_array(context, orbit_arc, o.views);
     if (!o.view || !o.arc) {
@@ -268,6 +279,13 @@ motet_status orbit_make(motet_context *context, const motet_ct_views *views, orb
 out:
     orbit_free(&o);
     return st;
+}
+
+motet_status orbit_make(motet_context *context, const motet_ct_views *views, orbit *out)
+{
+    double axis[3];
+    if (!orbit_axis(views, axis)) return refuse_axis(context, views);
+    return orbit_make_around(context, views, axis, out);
 }
 
 void orbit_free(orbit *o)

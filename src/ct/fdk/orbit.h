@@ -27,12 +27,19 @@ typedef struct orbit {
     orbit_view *view;
     int64_t arcs; /* 0: the whole turn is covered */
     orbit_arc *arc;
-    double covered; /* in all */
-    double median;  /* of the angles between neighbours */
+    double covered;     /* in all */
+    double median;      /* of the angles between neighbours */
+    double widest;      /* of those angles */
+    int64_t directions; /* that differ */
 } orbit;
 
 /* UNSUPPORTED: the views' v point anywhere, or their u run along the axis; NO_MEMORY. */
 motet_status orbit_make(motet_context *context, const motet_ct_views *views, orbit *out);
+/* The same around a given axis, which all views have in some way. NO_MEMORY. */
+motet_status orbit_make_around(motet_context *context, const motet_ct_views *views,
+                               const double axis[3], orbit *out);
+/* The axis that orbit_make takes; 0: there is none. */
+int orbit_axis(const motet_ct_views *views, double axis[3]);
 void orbit_free(orbit *o);
 /* Coordinates in the plane of a vector of space. */
 void orbit_flat(const orbit *o, const double v[3], double out[2]);

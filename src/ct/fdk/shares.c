@@ -61,11 +61,11 @@ fdk_extent fdk_extent_of(const motet_ct_views *g, const orbit *path, motet_ct_we
         e.low += k_min(one, two) / (double)g->views;
         e.high += k_max(one, two) / (double)g->views;
     }
-    const int offset = k_abs(e.low + e.high) > least_offset * (e.high - e.low);
+    e.offset = k_abs(e.low + e.high) > least_offset * (e.high - e.low);
     if (scheme == MOTET_CT_WEIGHTS_AUTO)
-        e.chosen = path->arcs > 0                          ? MOTET_CT_WEIGHTS_SHORT
-                   : offset && e.low < 0.0 && e.high > 0.0 ? MOTET_CT_WEIGHTS_OFFSET
-                                                           : MOTET_CT_WEIGHTS_FULL;
+        e.chosen = path->arcs > 0                            ? MOTET_CT_WEIGHTS_SHORT
+                   : e.offset && e.low < 0.0 && e.high > 0.0 ? MOTET_CT_WEIGHTS_OFFSET
+                                                             : MOTET_CT_WEIGHTS_FULL;
     e.right = e.high > -e.low;
     if (e.chosen != MOTET_CT_WEIGHTS_OFFSET) return e;
     e.overlap = k_max(k_min(e.high, -e.low), 0.0);

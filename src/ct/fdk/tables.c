@@ -103,28 +103,24 @@ static motet_status make_response(const motet_ct_geometry *g, const motet_ct_fdk
     return st;
 }
 
-/* What the path lacks, as a warning. */
-static void warn(const motet_ct_geometry *g, const orbit *path, const fdk_extent *e)
+static void warn(motet_context *c, const fdk_lacks *l)
 {
-    motet_context *c = g->context;
-    const motet_ct_views *v = &g->beam->given;
-    double fan = 0.0; /* half of the angle */
-    for (int64_t k = 0; v->beam == MOTET_CT_BEAM_CONE && k < path->views; k++)
-        if (path->view[k].radius > 0.0)
-            fan = k_max(fan, k_asin(k_min(k_max(-e->low, e->high) / path->view[k].radius, 1.0)));
-    const double needed = CT_HALF_TURN + 2.0 * fan;
-    if (path->arcs > 0 && path->covered < needed - 2.0 * path->median)
+    if (l->short_arc)
         log_warning(c, "ct.fdk",
-                    "the views cover %.0f of %.0f degrees that a complete scan needs: the volume "
-                    "will be distorted along the missing directions",
-                    path->covered * degrees, needed * degrees);
-    if (e->chosen == MOTET_CT_WEIGHTS_OFFSET && !(e->overlap > 0.0))
+                    "the views cover %.4g of %.4g degrees that a complete scan needs (%s): the "
+                    "volume will be distorted along the missing directions",
+                    l->covered * degrees, l->needed * degrees,
+                    l->whole_turn ? "a turn, as the detector is off the axis"
+                                  : "180 and the fan of the volume");
+    if (l->one_side)
         log_warning(c, "ct.fdk",
                     "the detector sees one side of the axis only: no ray meets the middle");
-    if (path->rise > (double)v->rows * v->pitch_v)
+    if (l->rises)
         log_warning(c, "ct.fdk",
-                    "the path rises by more than the detector is high: filtered back-projection "
-                    "is for circles; cgls and sirt take any path");
+                    "the path rises by %.4g, the detector is %.4g high as seen at the axis: no "
+                    "place is in all views; filtered back-projection is for circles, cgls and sirt "
+                    "take any path",
+                    l->rise, l->height);
 }
 
 motet_status fdk_tables_make(const motet_ct_geometry *g, const motet_ct_fdk_options *o, int warns,
@@ -151,9 +147,10 @@ motet_status fdk_tables_make(const motet_ct_geometry *g, const motet_ct_fdk_opti
         MOTET_CT_WEIGHTS_LIST(TEXT)
 #undef TEXT
     };
+    const fdk_lacks lacks = fdk_lacks_of(v, &path, &extent);
     log_text(c, MOTET_LOG_INFO, "ct.fdk", "weights: %s; views cover %.1f degrees",
-             text[extent.chosen], path.covered * degrees);
-    if (warns) warn(g, &path, &extent);
+             text[extent.chosen], lacks.covered * degrees);
+    if (warns) warn(c, &lacks);
     fdk_views(v, &path, motet_array_data(t.views));
     fdk_shares(v, &path, &extent, motet_array_data(t.shares));
     *out = t;

@@ -9,13 +9,15 @@
 #include "base/threads.h"
 #include "ct/beam/beam.h"
 #include "ct/directions.h"
+#include "ct/fdk/fdk.h"
 #include "ct/paths/axis.h"
+#include "ct/paths/helix.h"
 #include "kern/exact.h"
 #include <motet/ct_paths.h>
 
 enum { OUTLINE = 64, SENTENCE = 512 };
 static const double seen = 1e-3;     /* a part below which nothing is said to be cut off */
-static const double off_axis = 0.05; /* of the detector's half width: an offset detector */
+static const double off_axis = 0.04; /* of the detector's half width: an offset detector */
 static const double degrees = 57.29577951308232; /* of a radian */
 
 typedef struct check {
@@ -23,8 +25,8 @@ typedef struct check {
     const motet_ct_views *views;
     motet_ct_check *out;
     double cut_left, cut_right; /* of the outline beside the detector's first and last column */
-    double step;                /* median, radians */
-    double fan, sid, radius;    /* means; of the outline, about the axis */
+    fdk_lacks lacks;            /* all 0: the views have no axis */
+    paths_helix helix;
     char *text;
     size_t length;
     motet_status status;
@@ -127,30 +129,22 @@ static void measure(check *c)
     const double share = 1.0 / (double)g->views;
     const int up = upright(o->axis), cone = g->beam == MOTET_CT_BEAM_CONE;
     int64_t facing = 0;
-    for (int i = 0; i < 3; i++)
-        if (i != up) c->radius = k_max(c->radius, half_size(g, i));
     for (int64_t k = 0; k < g->views; k++) {
         const motet_ct_view *w = &g->view[k];
-        double normal[3], ahead[3], to_detector[3], to_middle[3], to_iso[3], u, v;
+        double normal[3], ahead[3], to_detector[3], to_middle[3], u, v;
         paths_normal(w, normal);
         paths_ahead(g->beam, w, ahead);
         for (int i = 0; i < 3; i++) {
             to_detector[i] = w->detector[i] - w->source[i];
             to_middle[i] = g->centre[i] - w->source[i];
-            to_iso[i] = o->isocentre[i] - w->source[i];
         }
         const double sdd = paths_dot(to_detector, ahead);
         facing += paths_dot(normal, ahead) < 0.0;
         o->inside += is_inside(g, w);
         o->magnification += share * (cone ? sdd / paths_dot(to_middle, ahead) : 1.0);
-        if (cone) c->sid += share * paths_dot(to_iso, ahead);
         if (paths_project(g, w, o->isocentre, &u, &v)) {
             o->shift_u += share * u;
             o->shift_v += share * v;
-            const double half = 0.5 * (double)g->columns;
-            if (cone)
-                c->fan += share * (k_atan((half - u) * g->pitch_u / sdd) +
-                                   k_atan((half + u) * g->pitch_u / sdd));
         }
         look(c, up, w);
     }
@@ -165,14 +159,15 @@ static int is_offset(const check *c)
 }
 
 /* Consecutive views of linspace(0, 360) taken for radians are 1.003 radians apart, say. */
-static void suspect_degrees(check *c, const double *angle)
+static void suspect_degrees(check *c, const orbit *path)
 {
-    const int64_t n = c->views->views;
+    const int64_t n = path->views;
+    const orbit_view *at = path->view;
     if (n < 4) return;
     const double step =
-        direction_modulo(angle[1] - angle[0] + CT_HALF_TURN, CT_TURN) - CT_HALF_TURN;
+        direction_modulo(at[1].angle - at[0].angle + CT_HALF_TURN, CT_TURN) - CT_HALF_TURN;
     for (int64_t k = 1; k < n; k++) {
-        const double other = angle[k] - angle[k - 1] - step;
+        const double other = at[k].angle - at[k - 1].angle - step;
         if (k_abs(direction_modulo(other + CT_HALF_TURN, CT_TURN) - CT_HALF_TURN) > 1e-4) return;
     }
     static const double spans[] = {180.0, 360.0, 720.0};
@@ -192,48 +187,22 @@ static void suspect_degrees(check *c, const double *angle)
         }
 }
 
-static motet_status go_around(check *c)
+static motet_status go_around(check *c, const double axis[3])
 {
-    const motet_ct_views *g = c->views;
     motet_ct_check *o = c->out;
-    const double *a = o->axis;
-    double east[3] = {0.0}, north[3], ahead[3];
-    int least = 0;
-    for (int i = 1; i < 3; i++)
-        if (k_abs(a[i]) < k_abs(a[least])) least = i;
-    for (int i = 0; i < 3; i++) east[i] = (i == least) - a[least] * a[i];
-    const double length = k_sqrt(paths_dot(east, east));
-    for (int i = 0; i < 3; i++) east[i] /= length;
-    for (int i = 0; i < 3; i++)
-        north[i] = a[(i + 1) % 3] * east[(i + 2) % 3] - a[(i + 2) % 3] * east[(i + 1) % 3];
-    double *angle = mem_array(c->context, double, 2 * g->views);
-    direction *sorted = mem_array(c->context, direction, g->views);
-    if (angle && sorted) {
-        for (int64_t k = 0; k < g->views; k++) {
-            paths_ahead(g->beam, &g->view[k], ahead);
-            angle[k] = k_atan2(paths_dot(ahead, north), paths_dot(ahead, east));
-        }
-        directions_sort(angle, g->views, CT_TURN, 1e-9, sorted);
-        c->step = directions_median_gap(sorted, g->views, CT_TURN, angle + g->views);
-        for (int64_t i = 0; i < g->views; i++)
-            o->largest_gap = k_max(o->largest_gap, directions_gap(sorted, g->views, i, CT_TURN));
-        o->arc =
-            o->largest_gap <= 1.5 * c->step + 1e-9 ? CT_TURN : CT_TURN - o->largest_gap + c->step;
-        /* Too few to tell a step, or all of one direction. */
-        if (g->views < 3 || o->largest_gap >= CT_TURN - 1e-6) {
-            o->arc = CT_TURN - o->largest_gap;
-            c->step = 0.0;
-        }
-        suspect_degrees(c, angle);
+    orbit path;
+    TRY(orbit_make_around(c->context, c->views, axis, &path));
+    const fdk_extent extent = fdk_extent_of(c->views, &path, MOTET_CT_WEIGHTS_AUTO);
+    c->lacks = fdk_lacks_of(c->views, &path, &extent);
+    o->arc = c->lacks.covered;
+    o->needed = c->lacks.needed;
+    o->largest_gap = path.widest;
+    suspect_degrees(c, &path);
+    if (paths_helix_of(c->views, &path, &c->helix)) {
+        o->pitch = c->helix.pitch;
+        o->largest_pitch = c->helix.largest;
     }
-    const int missing = !angle || !sorted;
-    mem_free(c->context, angle);
-    mem_free(c->context, sorted);
-    if (missing) return fail(c->context, MOTET_NO_MEMORY, "no memory to check views");
-    /* Of the fan only what meets the volume counts. */
-    const double wide = c->radius < c->sid ? 2.0 * k_asin(c->radius / c->sid) : CT_HALF_TURN;
-    o->needed = CT_HALF_TURN + (g->beam == MOTET_CT_BEAM_CONE ? k_min(c->fan, wide) : 0.0);
-    if (is_offset(c)) o->needed = CT_TURN;
+    orbit_free(&path);
     return MOTET_OK;
 }
 
@@ -242,22 +211,24 @@ static motet_status go_around(check *c)
 static void speak_of_arc(check *c)
 {
     const motet_ct_check *o = c->out;
-    if (!(o->arc < o->needed - 0.75 * c->step - 1e-6)) return;
-    const int small = k_abs(o->arc * degrees - CT_TURN) < 2.0 * c->step * degrees ||
-                      k_abs(o->arc * degrees - CT_HALF_TURN) < 2.0 * c->step * degrees;
+    const double step = c->lacks.step;
+    if (!c->lacks.short_arc) return;
+    const int small = k_abs(o->arc * degrees - CT_TURN) < 2.0 * step * degrees ||
+                      k_abs(o->arc * degrees - CT_HALF_TURN) < 2.0 * step * degrees;
     if (small && o->arc < 0.2)
         say(c,
             "the views cover %.4g degrees, as radians taken for degrees would: check the unit of "
             "the angles",
             o->arc * degrees);
-    else if (is_offset(c))
+    else if (c->lacks.whole_turn)
         say(c,
             "the views cover %.4g of the 360 degrees that a detector off the axis needs: parts of "
             "the volume are seen from no side",
             o->arc * degrees);
     else
         say(c,
-            "short arc: the views cover %.4g degrees, every ray takes %.4g (180 and the fan): "
+            "short arc: the views cover %.4g degrees, every ray takes %.4g (180 and the fan of the "
+            "volume): "
             "filtered back-projection will shade; iterate instead, or scan further",
             o->arc * degrees, o->needed * degrees);
 }
@@ -290,12 +261,33 @@ static void speak_of_truncation(check *c)
             ratio, pixel);
 }
 
+static void speak_of_height(check *c)
+{
+    const paths_helix *h = &c->helix;
+    if (c->lacks.rises)
+        say(c,
+            "the path rises by %.4g, the detector is %.4g high as seen at the axis: no place is in "
+            "all views; fdk is for circles: take cgls or sirt",
+            c->lacks.rise, c->lacks.height);
+    if (k_abs(h->pitch) > h->largest)
+        say(c,
+            "helix: the pitch of %.6g in a turn is too large for the detector, which sees all rays "
+            "that each voxel needs (the Tam window) up to %.6g: take a smaller pitch, or more rows",
+            k_abs(h->pitch), h->largest);
+    if (h->missing > 0.0)
+        say(c,
+            "helix: %.3g %% of the volume along the axis lies where the path begins or ends too "
+            "late or too early to see all rays: let it begin and end %.4g beyond the volume",
+            100.0 * h->missing, h->lead);
+}
+
 static void speak(check *c)
 {
     const motet_ct_views *g = c->views;
     const motet_ct_check *o = c->out;
     if (o->arc == o->arc) speak_of_arc(c);
     speak_of_truncation(c);
+    speak_of_height(c);
     if (g->beam == MOTET_CT_BEAM_CONE && o->magnification < 1.0 - 1e-9)
         say(c,
             "the volume's middle is not between source and detector (magnification %.4g): are sid "
@@ -308,7 +300,7 @@ static void speak(check *c)
     if (o->mirrored == -1)
         say(c, "u x v points to the source in some views and away in others: turn the sign of u "
                "where the detector is seen from behind");
-    if (k_abs(o->shift_u) > 0.5 * (double)g->columns)
+    if (k_abs(o->shift_u) > 0.5 * (double)g->columns || c->lacks.one_side)
         say(c,
             "detector shift: the axis falls %.4g columns (%.4g in length units) from the "
             "detector's "
@@ -337,13 +329,13 @@ static motet_status examine(check *c, const motet_ct_geometry *geometry)
     const int circle = paths_axis(c->views, o->axis);
     paths_isocentre(c->views, o->isocentre, &o->isocentre_spread);
     measure(c);
-    o->arc = o->largest_gap = o->needed = k_nan();
+    o->arc = o->largest_gap = o->needed = o->pitch = o->largest_pitch = k_nan();
     o->columns = geometry->beam->form == CT_FORM_COLUMNS;
     o->steepest = geometry->beam->steepest;
-    if (circle) {
-        o->largest_gap = 0.0;
-        TRY(go_around(c));
-    }
+    /* The axis of filtered back-projection where that has one: what it warns of is told. */
+    double axis[3];
+    const int its = orbit_axis(c->views, axis);
+    if (its || circle) TRY(go_around(c, its ? axis : o->axis));
     speak(c);
     return c->status;
 }

@@ -193,10 +193,14 @@ static void shifts_are_told_in_pixels_with_their_sign(void **state)
     near(o.shift_u, -10);
     says(text, "detector shift");
     says(text, "-10 columns (-12.5 in length units)");
+    near(o.needed, pi + 2 * asin(10.0 / 50)); /* both sides see all of the volume */
+    v.columns = 30; /* the nearer side ends within it: now it needs a whole turn */
+    o = checked(&v, &t, NULL, text);
     near(o.needed, 2 * pi);
-    t.arc = 1.5 * pi; /* an offset detector needs a whole turn */
+    t.arc = 1.5 * pi;
     checked(&v, &t, NULL, text);
     says(text, "270 of the 360 degrees");
+    v.columns = 50;
     t = circle();
     t.shift_u = 40; /* pixels in place of a length */
     checked(&v, &t, NULL, text);
@@ -356,6 +360,191 @@ static void a_helix_turns_about_its_middle(void **state)
     assert_null(strstr(text, "height")); /* other turns see it */
 }
 
+/* ---- A helix against a search for the line through a place that ends on the path twice ---- */
+
+typedef struct spiral {
+    double radius, distance, rise; /* rise in a radian */
+} spiral;
+
+/* Of the line from the source at angle s through (x, y): how far the path goes on until the line
+ * meets it again, and the part of the line where the place is. */
+static double chord_of(const spiral *p, double s, double x, double y, double *part)
+{
+    const double from[2] = {p->radius * cos(s), p->radius * sin(s)};
+    const double to[2] = {x - from[0], y - from[1]};
+    const double square = to[0] * to[0] + to[1] * to[1];
+    const double whole = -2 * (from[0] * to[0] + from[1] * to[1]) / square;
+    const double end = atan2(from[1] + whole * to[1], from[0] + whole * to[0]);
+    *part = 1 / whole;
+    return fmod(end - s + 8 * pi, 2 * pi);
+}
+
+/* Where the path begins and ends to be needed by (x, y, 0). */
+static void piece_of(const spiral *p, double x, double y, double *first, double *last)
+{
+    double low = -3 * pi, high = 3 * pi, part;
+    for (int i = 0; i < 100; i++) {
+        const double s = 0.5 * (low + high), on = chord_of(p, s, x, y, &part);
+        const int above = s + on * part > 0.0; /* height over the rise */
+        if (above)
+            high = s;
+        else
+            low = s;
+    }
+    *first = low;
+    *last = low + chord_of(p, low, x, y, &part);
+}
+
+/* The greatest height on the detector, from the source's, at which a place near the rim is seen. */
+static double highest_of(const spiral *p, double reach, double *lead)
+{
+    double most = 0.0;
+    *lead = 0.0;
+    for (int i = 0; i < 720; i++) {
+        const double x = reach * cos(pi * i / 360), y = reach * sin(pi * i / 360);
+        double first, last;
+        piece_of(p, x, y, &first, &last);
+        *lead = fmax(*lead, fmax(-first, last) * p->rise);
+        for (int j = 0; j <= 400; j++) {
+            const double s = first + (last - first) * j / 400;
+            const double depth = p->radius - (x * cos(s) + y * sin(s));
+            most = fmax(most, fabs(-p->rise * s) * p->distance / depth);
+        }
+    }
+    return most;
+}
+
+static void the_largest_pitch_of_a_helix_is_found(void **state)
+{
+    (void)state;
+    char text[4096];
+    for (int which = 0; which < 8; which++) {
+        motet_ct_views v = good();
+        motet_ct_trajectory t = circle();
+        t.path = MOTET_CT_PATH_HELICAL;
+        v.views = 400;
+        v.columns = 70;
+        v.nx = which & 1 ? 20 : 8;
+        v.ny = 8;
+        t.arc = (which & 2 ? -1 : 1) * 8 * pi;
+        t.rise = (which & 4 ? -1 : 1) * 8.0;
+        motet_ct_check o = checked(&v, &t, NULL, text);
+        assert_null(strstr(text, "too large"));
+        near(o.pitch, t.rise);
+        const double reach = which & 1 ? 10 : 4;
+        double lead;
+        const spiral p = {50, 80, o.largest_pitch / (2 * pi)};
+        const double highest = highest_of(&p, reach, &lead);
+        assert_true(fabs(highest / 25 - 1) < 2e-3); /* of 40 rows of 1.25, half are above */
+        t.rise = o.largest_pitch * 0.999;
+        checked(&v, &t, NULL, text);
+        assert_null(strstr(text, "too large"));
+        t.rise = -o.largest_pitch * 1.001;
+        o = checked(&v, &t, NULL, text);
+        says(text, "too large");
+        char largest[32];
+        snprintf(largest, sizeof largest, "up to %.6g:", o.largest_pitch);
+        says(text, largest);
+
+        /* A path that ends `lead` beyond the volume is long enough, a shorter one is not. */
+        const spiral one = {50, 80, 8 / (2 * pi)};
+        highest_of(&one, reach, &lead);
+        for (int enough = 0; enough < 2; enough++) {
+            const double half = 10 + lead * (enough ? 1.002 : 0.99);
+            t.rise = 8;
+            t.arc = 2 * pi * (2 * half) / 8 * (double)v.views / (double)(v.views - 1);
+            checked(&v, &t, NULL, text);
+            assert_true((strstr(text, "begin and end") == NULL) == enough);
+        }
+    }
+}
+
+/* Rows to one side only of the source's plane see one turn and not the other. */
+static void a_detector_beside_the_plane_of_the_source_allows_less_pitch(void **state)
+{
+    (void)state;
+    char text[4096];
+    motet_ct_views v = good();
+    motet_ct_trajectory t = circle();
+    t.path = MOTET_CT_PATH_HELICAL;
+    v.views = 400;
+    t.arc = 8 * pi;
+    t.rise = 8;
+    const double middle = checked(&v, &t, NULL, text).largest_pitch;
+    t.shift_v = 12.5; /* half of its half */
+    near(checked(&v, &t, NULL, text).largest_pitch, 0.5 * middle);
+    t.shift_v = -12.5;
+    near(checked(&v, &t, NULL, text).largest_pitch, 0.5 * middle);
+    t.path = MOTET_CT_PATH_SADDLE;
+    t.amplitude = 3;
+    assert_true(isnan(checked(&v, &t, NULL, text).largest_pitch));
+    t = circle();
+    assert_true(isnan(checked(&v, &t, NULL, text).pitch));
+}
+
+/* ---- What filtered back-projection warns of ---- */
+
+static int fdk_warns(const motet_ct_views *v, const motet_ct_trajectory *t, const char *words)
+{
+    motet_context *c = test_context();
+    motet_ct_views made;
+    motet_ct_geometry *g = NULL;
+    motet_array *sinogram = NULL, *volume = NULL;
+    char *report = NULL;
+    assert_ok(c, motet_ct_trajectory_make(c, t, v, &made));
+    assert_ok(c, motet_ct_geometry_create(c, &made, &g));
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, (int64_t[]){v->views, v->columns, v->rows},
+                                    &sinogram));
+    assert_ok(c, motet_array_create(c, MOTET_F32, 3, (int64_t[]){v->nz, v->ny, v->nx}, &volume));
+    assert_ok(c, motet_ct_fdk(g, NULL, sinogram, volume));
+    assert_ok(c, motet_context_report(c, &report));
+    const int found = strstr(report, words) != NULL;
+    motet_text_free(c, report);
+    motet_array_free(sinogram);
+    motet_array_free(volume);
+    motet_ct_geometry_free(g);
+    motet_ct_views_release(c, &made);
+    motet_context_free(c);
+    return found;
+}
+
+static void what_filtered_back_projection_warns_of_is_told(void **state)
+{
+    (void)state;
+    static const double arcs[] = {40, 150, 180, 190, 203, 204, 215, 225, 240, 270, 330, 355, 360};
+    int told[3] = {0, 0, 0}, cases = 0;
+    char text[4096];
+    for (size_t i = 0; i < sizeof arcs / sizeof *arcs; i++)
+        for (int which = 0; which < 24; which++, cases++) {
+            motet_ct_views v = good();
+            motet_ct_trajectory t = circle();
+            v.rows = v.nz = 3;
+            v.views = which & 1 ? 12 : 36;
+            v.columns = which & 2 ? 20 : 50;
+            if (which & 4) v.centre[0] = 8;
+            t.shift_u = (double[]){0, 10, 40}[which / 8];
+            t.arc = arcs[i] * pi / 180;
+            t.path = MOTET_CT_PATH_SINUSOIDAL;
+            t.amplitude = which % 3 * 1.1; /* the detector is 2.34 high at the axis */
+            checked(&v, &t, NULL, text);
+            const int is[3] = {strstr(text, "short arc") || strstr(text, "of the 360 degrees") ||
+                                   strstr(text, "radians taken for degrees"),
+                               strstr(text, "beside it: a shift is a length") && t.shift_u > 0,
+                               strstr(text, "the path rises") != NULL};
+            static const char *const words[] = {"degrees that a complete scan needs",
+                                                "one side of the axis only", "the path rises"};
+            for (int k = 0; k < 3; k++) {
+                const int warned = fdk_warns(&v, &t, words[k]);
+                if (warned != is[k])
+                    print_error("%g degrees, %d: \"%s\" %d, check: %s\n", arcs[i], which, words[k],
+                                warned, text);
+                assert_int_equal(warned, is[k]);
+                told[k] += warned;
+            }
+        }
+    for (int k = 0; k < 3; k++) assert_true(told[k] > 0 && told[k] < cases);
+}
+
 static void one_view_and_two_opposite_ones_are_legal(void **state)
 {
     (void)state;
@@ -460,6 +649,9 @@ int main(void)
         cmocka_unit_test(a_leaning_axis_is_found_and_the_general_form_runs),
         cmocka_unit_test(random_directions_share_no_axis),
         cmocka_unit_test(a_helix_turns_about_its_middle),
+        cmocka_unit_test(the_largest_pitch_of_a_helix_is_found),
+        cmocka_unit_test(a_detector_beside_the_plane_of_the_source_allows_less_pitch),
+        cmocka_unit_test(what_filtered_back_projection_warns_of_is_told),
         cmocka_unit_test(one_view_and_two_opposite_ones_are_legal),
         cmocka_unit_test(views_that_do_not_turn_are_told),
         cmocka_unit_test(a_source_in_the_volume_is_counted),
