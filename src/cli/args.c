@@ -153,6 +153,23 @@ static int read_value(const flag *f, const char *text, flag_value *v)
     return 0;
 }
 
+/* Where a number in the text passes a bound that `expected` does not tell: "; at most 1e+09". */
+static const char *bound_of(const flag *f, const char *text, char out[64])
+{
+    char number[NUMBER_TEXT];
+    *out = 0;
+    if (!(f->low < 0 || f->low > 0 || f->high > 0)) return out;
+    for (const char *at = text, *end; *at && !*out; at = *end ? end + 1 : end) {
+        const double x = number_prefix(at, &end);
+        if (end == at) break;
+        if (!(x < f->low || x > f->high)) continue;
+        number_text(x > f->high ? f->high : f->low, number);
+        if (!strstr(f->expected, number))
+            snprintf(out, 64, "; at %s %s", x > f->high ? "most" : "least", number);
+    }
+    return out;
+}
+
 static int find_flag(const command *c, const char *name, size_t length)
 {
     const flag *f;
@@ -221,8 +238,10 @@ static int take_flag(const command *c, args *out, int argc, char **argv, int *at
             return complain(c, EXIT_USAGE, "--%s needs a value: %s", f->name, f->expected);
         text = argv[++*at];
     }
+    char bound[64];
     if (!read_value(f, text, v))
-        return complain(c, EXIT_USAGE, "--%s is \"%s\", expected %s", f->name, text, f->expected);
+        return complain(c, EXIT_USAGE, "--%s is \"%s\", expected %s%s", f->name, text, f->expected,
+                        bound_of(f, text, bound));
     return EXIT_OK;
 }
 

@@ -238,7 +238,8 @@ const command commands[] = {
     {"ct check-geometry",
      "tell and draw whether the geometry of a scan makes sense",
      "Measures the arc, the axis, the isocentre and what falls beside the detector, and warns of "
-     "truncation, a short arc, mirrored columns, an offset detector and units that look mistaken "
+     "truncation, a short arc, the pitch of a helix, mirrored columns, an offset detector and "
+     "units that look mistaken "
      "(degrees and radians, pixels and mm). Exit code 0 also with warnings. docs/geometry.md tells "
      "the conventions and the files that can be read.",
      {{NULL, NULL, 0, NULL}},

@@ -8,6 +8,7 @@
 #include "words.h"
 
 static const double degree = 0.017453292519943295; /* in radians */
+static const double same_length = 1e-4; /* part by which two files may round it differently */
 
 /* Flags that a file takes the place of. */
 static const char *const path_flags[] = {"path", "arc",       "angles",  "start",     "sid", "sdd",
@@ -153,7 +154,71 @@ static int from_path(run *r, const ct_views_known *k, motet_ct_views *v)
     return code;
 }
 
-static int from_file(run *r, const char *path, motet_ct_views *v)
+/* The file says what it likes where no flag does; the input stands in for what it omits. */
+static motet_ct_views asked_of_file(const run *r, const ct_views_known *k, const motet_ct_views *v)
+{
+    const args *a = r->args;
+    motet_ct_views g = *v;
+    g.beam = args_value(a, "beam")->choice == 1 ? MOTET_CT_BEAM_PARALLEL : MOTET_CT_BEAM_CONE;
+    if (!args_given(a, "views")) g.views = -k->views;
+    if (!args_given(a, "detector")) {
+        g.columns = -k->columns;
+        g.rows = -k->rows;
+    }
+    if (!args_given(a, "size")) {
+        g.nx = -k->nx;
+        g.ny = -k->ny;
+        g.nz = -k->nz;
+    }
+    if (!args_given(a, "pitch")) {
+        g.pitch_u = -k->pitch_u;
+        g.pitch_v = -k->pitch_v;
+    }
+    for (int i = 0; i < 3 && !args_given(a, "voxel"); i++) g.voxel[i] = -k->voxel[i];
+    return g;
+}
+
+/* The file and the input must not contradict each other: which of them is right is not ours to say.
+ */
+static int check_agree(const run *r, const ct_views_known *k, const char *path,
+                       const motet_ct_views *v)
+{
+    const args *a = r->args;
+    const struct {
+        int64_t known, read;
+        const char *what;
+    } counts[] = {{k->views, v->views, "views"},    {k->columns, v->columns, "columns"},
+                  {k->rows, v->rows, "rows"},       {k->nx, v->nx, "voxels along x"},
+                  {k->ny, v->ny, "voxels along y"}, {k->nz, v->nz, "voxels along z"}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].known && counts[i].known != counts[i].read)
+            return complain(a->command, EXIT_REFUSED, "%s has %lld %s, %s has %lld%s", k->input,
+                            (long long)counts[i].known, counts[i].what, path,
+                            (long long)counts[i].read,
+                            i < 3 ? "" : "; --size takes the place of the latter");
+    const struct {
+        double known, read;
+        const char *what, *flag;
+    } lengths[] = {{k->pitch_u, v->pitch_u, "pitch", "pitch"},
+                   {k->pitch_v, v->pitch_v, "pitch", "pitch"},
+                   {k->voxel[0], v->voxel[0], "voxel", "voxel"},
+                   {k->voxel[1], v->voxel[1], "voxel", "voxel"},
+                   {k->voxel[2], v->voxel[2], "voxel", "voxel"}};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const double off = lengths[i].known - lengths[i].read, most = same_length * lengths[i].read;
+        char known[WORDS], read[WORDS];
+        if (!(lengths[i].known > 0) || (off <= most && off >= -most) ||
+            args_given(a, lengths[i].flag))
+            continue;
+        return complain(a->command, EXIT_REFUSED,
+                        "%s has a %s of %s mm, %s of %s mm: --%s says which it is", k->input,
+                        lengths[i].what, words_real(lengths[i].known, 6, known), path,
+                        words_real(lengths[i].read, 6, read), lengths[i].flag);
+    }
+    return EXIT_OK;
+}
+
+static int from_file(run *r, const ct_views_known *k, const char *path, motet_ct_views *v)
 {
     const args *a = r->args;
     for (size_t i = 0; i < sizeof path_flags / sizeof *path_flags; i++)
@@ -161,8 +226,7 @@ static int from_file(run *r, const char *path, motet_ct_views *v)
             return complain(a->command, EXIT_USAGE, "--%s and --geometry contradict each other",
                             path_flags[i]);
     const int choice = args_value(a, "geometry-format")->choice;
-    v->beam = args_value(a, "beam")->choice == 1 ? MOTET_CT_BEAM_PARALLEL : MOTET_CT_BEAM_CONE;
-    const motet_ct_views given = *v;
+    const motet_ct_views given = asked_of_file(r, k, v);
     run_input(r, path);
     const motet_status st = motet_ct_views_read(
         r->context, path, choice < 0 ? MOTET_CT_GEOMETRY_AUTO : (motet_ct_geometry_format)choice,
@@ -171,6 +235,8 @@ static int from_file(run *r, const char *path, motet_ct_views *v)
         v->view = NULL;
         return run_fail(r, r->context, st);
     }
+    const int code = check_agree(r, k, path, v);
+    if (code) return code;
     if (args_given(a, "offset")) memcpy(v->centre, given.centre, sizeof v->centre);
     const double shift_u = args_real(a, "shift-u", 0), shift_v = args_real(a, "shift-v", 0);
     motet_ct_view *view = (motet_ct_view *)(uintptr_t)v->view;
@@ -191,7 +257,7 @@ int ct_views_take(run *r, const ct_views_known *known, motet_ct_views *out)
         return complain(r->args->command, EXIT_USAGE, "--geometry-format needs --geometry");
     int code = take_sizes(r, k, &v);
     if (!code) code = take_lengths(r, k, &v);
-    if (!code) code = path ? from_file(r, path, &v) : from_path(r, k, &v);
+    if (!code) code = path ? from_file(r, k, path, &v) : from_path(r, k, &v);
     if (code)
         motet_ct_views_release(r->context, &v);
     else

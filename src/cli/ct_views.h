@@ -7,6 +7,7 @@
 /* What is known from an input; 0: it does not say. Flags and files that say otherwise are refused,
  * but for lengths, where they win. */
 typedef struct ct_views_known {
+    const char *input; /* path of what says so; NULL where nothing is known */
     int64_t views, columns, rows;
     int64_t nx, ny, nz;
     double pitch_u, pitch_v; /* mm */

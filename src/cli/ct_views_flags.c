@@ -11,7 +11,9 @@
 const flag ct_views_flags[] = {
     {"geometry", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", NULL,
      "where source and detector are, from a file: Motet's JSON, ASTRA vectors (.npy or text), RTK "
-     "XML, LEAP parameters; in place of --path and what belongs to it"},
+     "XML, LEAP parameters; in place of --path and what belongs to it; what it says must agree "
+     "with "
+     "the input"},
     {"geometry-format", 0, FLAG_CHOICE, 0, 0, 0, "auto|motet|astra|rtk|leap",
      "auto, motet, astra, rtk or leap", "auto", "what wrote that file"},
     {"path", 0, FLAG_CHOICE, 0, 0, 0, "circular|helical|saddle|sinusoidal|random",
@@ -23,7 +25,7 @@ const flag ct_views_flags[] = {
      "too, "
      "where it does not say"},
     {"views", 0, FLAG_WHOLE, 0, 1, 1073741824, "N", "a whole number from 1 to 1073741824",
-     "the input's", "views"},
+     "the input's", "how many views"},
     {"arc", 0, DEGREES, "360, parallel 180",
      "angles of the views, evenly spaced from --start on, the end excluded; negative: the other "
      "way "

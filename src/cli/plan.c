@@ -164,14 +164,16 @@ static int make_in_space(planning *p, char **json)
     const args *a = p->a;
     /* What a flag says is no size of the input's. */
     const int sized = a->positional[2] || !args_given(a, "detector");
-    const ct_views_known known = {.views = a->positional[2] ? p->views : 0,
+    const ct_views_known known = {.input = a->positional[2],
+                                  .views = a->positional[2] ? p->views : 0,
                                   .columns = sized ? p->columns : 0,
                                   .rows = sized ? p->rows : 0,
                                   .pitch_u = p->pitch,
                                   .pitch_v = p->pitch};
     motet_ct_views views;
     motet_ct_geometry *geometry = NULL;
-    const int code = ct_views_take(r, args_given(a, "geometry") ? NULL : &known, &views);
+    const int alone = args_given(a, "geometry") && !a->positional[2];
+    const int code = ct_views_take(r, alone ? NULL : &known, &views);
     if (code) return code;
     p->views = views.views;
     p->columns = views.columns;

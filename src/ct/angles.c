@@ -101,7 +101,8 @@ static motet_status read_text(motet_context *context, const char *path, int64_t 
         offset += (int64_t)bytes + 1;
         line[bytes] = 0;
         const int whole = strlen(line) == bytes; /* no zero byte within */
-        char *begin = line + strspn(line, " \t");
+        char *begin = number == 1 && !strncmp(line, "\xef\xbb\xbf", 3) ? line + 3 : line;
+        begin += strspn(begin, " \t");
         char *end = begin + strcspn(begin, "#\r");
         while (end > begin && (end[-1] == ' ' || end[-1] == '\t')) end--;
         *end = 0;

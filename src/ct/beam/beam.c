@@ -79,6 +79,35 @@ static motet_status check_unit(motet_context *c, int64_t view, const char *name,
                 (long long)view, name, vector_text(a, text), number_text(size, length));
 }
 
+/* Length of a vector, or what of it passes the range of squares. */
+static double length_of(const double a[3])
+{
+    const double most = k_max(k_abs(a[0]), k_max(k_abs(a[1]), k_abs(a[2])));
+    return most < 1e150 ? k_sqrt(vector_dot(a, a)) : most;
+}
+
+/* How far source and detector may be. */
+static motet_status check_places(motet_context *c, const motet_ct_views *g, int64_t k,
+                                 const motet_ct_view *w)
+{
+    const int cone = g->beam == MOTET_CT_BEAM_CONE;
+    double voxels[2][3];
+    for (int i = 0; i < 3; i++) {
+        voxels[0][i] = cone ? (w->source[i] - g->centre[i]) / g->voxel[i] : 0.0;
+        voxels[1][i] = (w->detector[i] - g->centre[i]) / g->voxel[i];
+    }
+    const double ends[] = {length_of(voxels[0]), length_of(voxels[1])};
+    const int far = ends[1] > ends[0]; /* 1: the detector is the farther end */
+    const int bad = ends[!far] <= nearest_end ? far : !far;
+    if (ends[bad] <= (bad == far ? farthest_end : nearest_end)) return MOTET_OK;
+    char number[NUMBER_TEXT], place[VECTOR_TEXT], voxel[VECTOR_TEXT];
+    return fail(c, MOTET_BAD_ARGUMENT,
+                "view %lld: the %s is %s voxels from the volume's middle, expected at most 1e6 for "
+                "the nearer of source and detector, 1e15 for the other; it is at %s, a voxel is %s",
+                (long long)k, bad ? "detector" : "source", number_text(ends[bad], number),
+                vector_text(bad ? w->detector : w->source, place), vector_text(g->voxel, voxel));
+}
+
 /* Checks one view and makes its axes orthonormal. */
 static motet_status take_view(motet_context *c, const motet_ct_views *g, int64_t k,
                               motet_ct_view *out)
@@ -100,32 +129,20 @@ static motet_status take_view(motet_context *c, const motet_ct_views *g, int64_t
     const double size_v = k_sqrt(vector_dot(w.v, w.v));
     for (int i = 0; i < 3; i++) w.v[i] /= size_v;
 
-    double normal[3], along[3], voxels[2][3];
+    TRY(check_places(c, g, k, &w));
+    double normal[3], along[3];
     vector_cross(w.u, w.v, normal);
-    for (int i = 0; i < 3; i++) {
-        along[i] = cone ? w.detector[i] - w.source[i] : w.source[i];
-        voxels[0][i] = cone ? (w.source[i] - g->centre[i]) / g->voxel[i] : 0.0;
-        voxels[1][i] = (w.detector[i] - g->centre[i]) / g->voxel[i];
-    }
-    const double length = k_sqrt(vector_dot(along, along));
-    if (!(length > 0.0) || !k_is_finite(length))
+    for (int i = 0; i < 3; i++) along[i] = cone ? w.detector[i] - w.source[i] : w.source[i];
+    const double length = length_of(along);
+    if (!(length > 0.0) || length >= 1e150)
         return fail(c, MOTET_BAD_ARGUMENT, "view %lld: %s is %s, expected %s", (long long)k,
                     cone ? "source" : "the rays' direction", vector_text(w.source, text),
-                    cone ? "a place apart from the detector's middle" : "a direction");
+                    cone ? "a place apart from the detector's middle"
+                         : "a direction: numbers within 1e150, not all 0");
     if (!(k_abs(vector_dot(along, normal)) > 1e-6 * length))
         return fail(c, MOTET_BAD_ARGUMENT, "view %lld: %s is %s, which sees the detector edge-on",
                     (long long)k, cone ? "source" : "the rays' direction",
                     vector_text(w.source, text));
-    const double ends[] = {k_sqrt(vector_dot(voxels[0], voxels[0])),
-                           k_sqrt(vector_dot(voxels[1], voxels[1]))};
-    const int far = ends[1] > ends[0]; /* 1: the detector is the farther end */
-    const int bad = ends[!far] <= nearest_end ? far : !far;
-    if (!(ends[bad] <= (bad == far ? farthest_end : nearest_end)))
-        return fail(
-            c, MOTET_BAD_ARGUMENT,
-            "view %lld: the %s is %s voxels from the volume's middle, expected at most 1e6 for "
-            "the nearer of source and detector, 1e15 for the other",
-            (long long)k, bad ? "detector" : "source", number_text(ends[bad], number));
     *out = w;
     return MOTET_OK;
 }

@@ -47,7 +47,6 @@ static motet_ct_geometry_format guess(const paths_file *f)
     const char *at = f->text;
     if (f->bytes >= 6 && !memcmp(at, "\x93NUMPY", 6)) return MOTET_CT_GEOMETRY_ASTRA;
     if (f->bytes >= 4 && !memcmp(at, "PK\3\4", 4)) return MOTET_CT_GEOMETRY_ASTRA;
-    if (f->bytes >= 3 && !memcmp(at, "\xef\xbb\xbf", 3)) at += 3;
     at += strspn(at, " \t\r\n");
     if (*at == '{') return MOTET_CT_GEOMETRY_MOTET;
     if (*at == '<') return MOTET_CT_GEOMETRY_RTK;
@@ -81,7 +80,10 @@ static motet_status load(motet_context *c, const char *path, motet_ct_geometry_f
     if (!text) TRY_GOTO(fail(c, MOTET_NO_MEMORY, "%s: no memory to read it", path));
     TRY_GOTO(file_read(&file, 0, (size_t)file.size, text));
     text[file.size] = 0;
-    const paths_file f = {c, path, text, (size_t)file.size, given->beam, given->pitch_u};
+    /* A byte order mark says that what follows is UTF-8, which is known. */
+    const size_t mark = file.size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+    const paths_file f = {
+        c, path, text + mark, (size_t)file.size - mark, given->beam, k_abs(given->pitch_u)};
     st = parse(&f, format, out);
 out:
     mem_free(c, text);
@@ -89,7 +91,7 @@ out:
     return st;
 }
 
-/* What files and callers count must agree. */
+/* What files and callers count must agree; a number below 0 stands in for what the file omits. */
 static motet_status agree(motet_context *c, const char *path, const char *what, int64_t given,
                           int64_t *value)
 {
@@ -97,7 +99,21 @@ static motet_status agree(motet_context *c, const char *path, const char *what, 
         return fail(c, MOTET_BAD_ARGUMENT, "%s has %lld %s, expected %lld", path, (long long)*value,
                     what, (long long)given);
     if (given > 0) *value = given;
+    if (given < 0 && *value == 0) *value = given == INT64_MIN ? INT64_MAX : -given;
     return MOTET_OK;
+}
+
+/* Of the volume's size the caller's wins. */
+static void take_count(int64_t given, int64_t *value)
+{
+    if (given > 0) *value = given;
+    if (given < 0 && *value == 0) *value = given == INT64_MIN ? INT64_MAX : -given;
+}
+
+static void take_length(double given, double *value)
+{
+    if (given > 0.0) *value = given;
+    if (given < 0.0 && !(*value > 0.0)) *value = -given;
 }
 
 static motet_status complete(motet_context *c, const char *path, const motet_ct_views *given,
@@ -106,13 +122,12 @@ static motet_status complete(motet_context *c, const char *path, const motet_ct_
     TRY(agree(c, path, "views", given->views, &out->views));
     TRY(agree(c, path, "columns", given->columns, &out->columns));
     TRY(agree(c, path, "rows", given->rows, &out->rows));
-    if (given->nx > 0) out->nx = given->nx;
-    if (given->ny > 0) out->ny = given->ny;
-    if (given->nz > 0) out->nz = given->nz;
-    if (given->pitch_u > 0.0) out->pitch_u = given->pitch_u;
-    if (given->pitch_v > 0.0) out->pitch_v = given->pitch_v;
-    for (int i = 0; i < 3; i++)
-        if (given->voxel[i] > 0.0) out->voxel[i] = given->voxel[i];
+    take_count(given->nx, &out->nx);
+    take_count(given->ny, &out->ny);
+    take_count(given->nz, &out->nz);
+    take_length(given->pitch_u, &out->pitch_u);
+    take_length(given->pitch_v, &out->pitch_v);
+    for (int i = 0; i < 3; i++) take_length(given->voxel[i], &out->voxel[i]);
     const char *missing = NULL;
     if (!(out->columns > 0 && out->rows > 0)) missing = "size of the detector (columns, rows)";
     if (!(out->pitch_u > 0.0 && out->pitch_v > 0.0)) missing = "pitch of the detector";

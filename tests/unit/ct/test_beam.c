@@ -91,6 +91,8 @@ static void refuses_views_that_see_nothing(void **state)
     REFUSED(v[1], 0.5, "unit vector");
     REFUSED(source[1], 30, "source"); /* where the detector's middle is */
     REFUSED(detector[1], 2e15, "detector");
+    REFUSED(source[0], 1e300, "the source is 1e+300 voxels");
+    REFUSED(source[0], 1e300, "1e15 for the other; it is at (1e+300");
     view[1].source[1] = -3e6; /* both far away: the nearer is at fault */
     REFUSED(detector[1], 2e6, "the detector is 2000000");
     view[1].v[0] = 0.6;

@@ -448,6 +448,47 @@ static void angles_come_from_ranges_and_files(void **state)
     motet_context_free(c);
 }
 
+/* Editors of some systems begin each text with a byte order mark. */
+static void a_byte_order_mark_changes_nothing(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    char leap[4096], marked[4608];
+    snprintf(leap, sizeof leap, "%s%s", leap_head, leap_views);
+    const char *const texts[] = {
+        "{\"motet\": \"geometry\", \"version\": 1, \"beam\": \"cone\", \"pitch\": [1, 1], "
+        "\"path\": "
+        "{\"kind\": \"circular\", \"views\": 2, \"sid\": 3, \"sdd\": 4}}",
+        "0 -320 0 0 192 0 1.25 0 0 0 0 1.25\n320 0 0 -192 0 0 0 1.25 0 0 0 1.25\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<RTKThreeDCircularGeometry version=\"3\">"
+        "<SourceToIsocenterDistance>3</SourceToIsocenterDistance>"
+        "<SourceToDetectorDistance>4</SourceToDetectorDistance>"
+        "<Projection><GantryAngle>0</GantryAngle></Projection>"
+        "<Projection><GantryAngle>90</GantryAngle></Projection></RTKThreeDCircularGeometry>",
+        leap};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        motet_ct_views v = sizes(), plain, read;
+        v.columns = v.rows = 0;
+        v.pitch_u = v.pitch_v = 1;
+        if (i < 3) v.columns = 6, v.rows = 5;
+        assert_ok(c, motet_ct_views_read(c, written("plain.txt", texts[i]), MOTET_CT_GEOMETRY_AUTO,
+                                         &v, &plain));
+        snprintf(marked, sizeof marked, "\xef\xbb\xbf%s", texts[i]);
+        assert_ok(c, motet_ct_views_read(c, written("marked.txt", marked), MOTET_CT_GEOMETRY_AUTO,
+                                         &v, &read));
+        assert_int_equal(read.views, plain.views);
+        assert_memory_equal(read.view, plain.view, (size_t)read.views * sizeof *read.view);
+        motet_ct_views_release(c, &plain);
+        motet_ct_views_release(c, &read);
+    }
+    double angles[3];
+    const char *path = written("marked.txt", "\xef\xbb\xbf"
+                                             "0\n30\n-45.5\n");
+    assert_ok(c, motet_ct_angles_read(c, path, 3, angles));
+    assert_near(angles, 0, pi / 6, -45.5 * pi / 180);
+    motet_context_free(c);
+}
+
 /* ---- Refusals ---- */
 
 static void what_is_wrong_is_named_with_its_place(void **state)
@@ -564,6 +605,14 @@ static void what_is_said_nowhere_or_twice_is_named(void **state)
     assert_ok(c, motet_ct_views_read(c, path, MOTET_CT_GEOMETRY_AUTO, &v, &read));
     assert_true(read.pitch_u == 3 && read.pitch_v == 1 && read.columns == 6);
     motet_ct_views_release(c, &read);
+    /* What stands in for what the file omits does not win over what it says. */
+    v.views = -7;
+    v.pitch_u = -5;
+    v.columns = -v.columns;
+    v.nx = -9;
+    assert_ok(c, motet_ct_views_read(c, path, MOTET_CT_GEOMETRY_AUTO, &v, &read));
+    assert_true(read.views == 2 && read.pitch_u == 1 && read.columns == 6 && read.nx == 9);
+    motet_ct_views_release(c, &read);
     motet_context_free(c);
 }
 
@@ -581,6 +630,7 @@ int main(void)
         cmocka_unit_test(rtk_angles_turn_about_y_and_offsets_lie_in_rotated_axes),
         cmocka_unit_test(leap_rows_run_along_v_and_its_centre_is_in_pixels),
         cmocka_unit_test(angles_come_from_ranges_and_files),
+        cmocka_unit_test(a_byte_order_mark_changes_nothing),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
         cmocka_unit_test(what_is_said_nowhere_or_twice_is_named),
     };
