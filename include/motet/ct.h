@@ -117,6 +117,8 @@ typedef struct motet_ct_scan_options {
                            nothing else; NULL: found by the file's own layout */
     int no_angles;      /* 1: none are needed, as the geometry comes from elsewhere; where there are
                            none they are 0 */
+    int nan_as_zero;    /* 1: values that are not finite, or beyond 1e30, are taken as 0: a line
+                           integral of 0, a blocked ray; else they are refused */
 } motet_ct_scan_options;
 
 typedef struct motet_ct_scan_info {
@@ -141,9 +143,10 @@ MOTET_API void motet_ct_scan_describe(const motet_ct_scan *scan, motet_ct_scan_i
 MOTET_API const double *motet_ct_scan_angles(const motet_ct_scan *scan);
 /* Line integrals of detector rows [first, first + rows) as a sinogram (view, u, v): -log of
  * (data - dark) / (flat - dark), the ratio clamped from below to 2^-20; values clamped are counted
- * and warned about. NaN and infinite counts are taken as blocked rays; a pixel that is dead in the
- * flats takes the line integrals of the nearest live pixels of its row, weighted by distance.
- * BAD_SHAPE, BAD_ARGUMENT (rows that the scan has not), IO, BAD_DATA (the file is cut short),
+ * and warned about. A pixel that is dead in the flats takes the line integrals of the nearest live
+ * pixels of its row, weighted by distance. BAD_SHAPE, BAD_ARGUMENT (rows that the scan has not),
+ * IO, BAD_DATA: the file is cut short, or values are not finite or beyond 1e30 (how many, and the
+ * place of the first in the file; options.nan_as_zero takes them, and they are warned about);
  * NO_MEMORY, CANCELLED; the sinogram is then untouched, unless it is MOTET_WRITE_DIRECT. */
 MOTET_API motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first,
                                           motet_array *sinogram);

@@ -13,6 +13,12 @@
         "entry", 0, FLAG_TEXT, 0, 0, 0, "NAME", "the name of a dataset, such as /exchange/data",   \
             NULL, "dataset of an HDF5 file or member of an NPZ file"                               \
     }
+#define NAN_AS_ZERO                                                                                \
+    {                                                                                              \
+        "nan-as-zero", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL,                                  \
+            "take values that are not finite or beyond 1e30 as 0, counts as blocked rays; else "   \
+            "they are refused"                                                                     \
+    }
 #define RANGE                                                                                      \
     {                                                                                              \
         "range", 0, FLAG_INTERVAL, MAY_BE_AUTO, 0, 0, "LO:HI|auto",                                \
@@ -107,6 +113,7 @@ const flag ct_recon_flags[] = {
     {"darks", 0, FLAG_FILE, 0, 0, 0, "FILE", "a file", "the scan's", "frames without beam"},
     {"line-integrals", 0, FLAG_SWITCH, 0, 0, 0, NULL, NULL, NULL,
      "the data are line integrals already: no flats, darks or logarithm"},
+    NAN_AS_ZERO,
     FILTER,
     {"mask", 0, FLAG_REAL, MAY_BE_BARE | NOT_ZERO, 0, 10, "R", "a radius above 0, at most 10", "1",
      "voxels outside a circle become 0; R is its radius over half the slice's width"},
@@ -139,6 +146,7 @@ const flag ct_scan_flags[] = {
     {"entry", 0, FLAG_TEXT, 0, 0, 0, "NAME", "the name of a dataset, such as /data", NULL,
      "dataset with the views, of HDF5 that is neither DataExchange nor NXtomo, or member of an NPZ "
      "file"},
+    NAN_AS_ZERO,
     END};
 
 #define FROM_DISK                                                                                  \
@@ -197,6 +205,7 @@ const flag ct_project_flags[] = {
      "TIFF pages (ends in /)"},
     PICTURE("view"),
     ENTRY,
+    NAN_AS_ZERO,
     FROM_DISK,
     KEEP,
     END};

@@ -8,7 +8,18 @@
 int ct_input_volume(run *r, const char *path, ct_views_known *known, motet_store **out);
 /* Opens the scan that is the first argument, by the flags of SHARED_SCAN. */
 int ct_input_scan(run *r, ct_views_known *known, motet_ct_scan **out);
-/* Reads all of a store into an array of the same shape. */
-int ct_input_fill(run *r, motet_store *store, motet_array *array);
+/* Values that are not finite, or beyond 1e30: how many, and the first. All 0: none yet. */
+typedef struct ct_input_broken {
+    int64_t count, at[3];
+    float value;
+} ct_input_broken;
+/* Looks at values of a slice, rows of `columns` from `row` on. */
+void ct_input_look(ct_input_broken *broken, const float *values, int64_t count, int64_t slice,
+                   int64_t row, int64_t columns);
+/* Says what was found, and what takes it. An exit code. */
+int ct_input_refuse(const run *r, const char *path, const ct_input_broken *broken);
+/* Reads all of the store at a path into an array of the same shape. Values that are none are
+ * refused, or 0 with --nan-as-zero. */
+int ct_input_fill(run *r, const char *path, motet_store *store, motet_array *array);
 
 #endif

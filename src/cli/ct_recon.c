@@ -85,6 +85,7 @@ static int open_scan(recon *c)
     o.darks = args_text(a, "darks");
     o.angles = args_text(a, "angles");
     o.line_integrals = args_given(a, "line-integrals");
+    o.nan_as_zero = args_given(a, "nan-as-zero");
     o.entry = args_text(a, "entry");
     if (o.line_integrals && (o.flats || o.darks))
         return complain(a->command, EXIT_USAGE, "--%s is \"%s\", but --line-integrals needs none",

@@ -87,7 +87,8 @@ static int check(ct_task *t, void *user)
 static int ready(ct_task *t, void *user)
 {
     solving *s = user;
-    return s->initial ? ct_input_fill(t->r, s->initial, t->volume) : EXIT_OK;
+    const char *path = args_text(t->r->args, "initial");
+    return s->initial ? ct_input_fill(t->r, path, s->initial, t->volume) : EXIT_OK;
 }
 
 static motet_status work(ct_task *t, void *user)

@@ -60,7 +60,7 @@ static int read_input(ct_task *t)
     const double begun = run_now();
     int code = EXIT_OK;
     if (t->store) {
-        code = ct_input_fill(r, t->store, t->volume);
+        code = ct_input_fill(r, r->args->positional[0], t->store, t->volume);
     } else {
         const motet_status st = motet_ct_scan_read(t->scan, 0, t->sinogram);
         if (st != MOTET_OK) code = run_fail(r, r->context, st);
@@ -93,39 +93,44 @@ static int in_memory(ct_task *t, const ct_task_kind *kind, void *user)
     return code;
 }
 
-/* In memory, values that are none are taken as 0, with a warning. From file to file nobody would
- * see them, so the file is looked through first, a few rows of a frame at a time. */
+/* From file to file nobody would see values that are none, so the file is looked through first, a
+ * few rows of a frame at a time. */
 static int check_values(ct_task *t)
 {
     enum { MOST = 1 << 20 }; /* values at a time, where a row is not more */
     run *r = t->r;
     motet_store_info info;
     motet_store_describe(t->store, &info);
-    if (info.axes != 3 || !info.shape[2]) return EXIT_OK; /* refused by who reads it */
-    const int64_t lines = info.shape[2] < MOST ? MOST / info.shape[2] : 1;
+    if (info.axes == 2) { /* one slice */
+        info.shape[2] = info.shape[1];
+        info.shape[1] = info.shape[0];
+        info.shape[0] = 1;
+    } else if (info.axes != 3) {
+        return EXIT_OK; /* refused by who reads it */
+    }
+    const int64_t columns = info.shape[2];
+    const int64_t lines = columns < MOST ? MOST / (columns ? columns : 1) : 1;
     const int64_t most = lines < info.shape[1] ? lines : info.shape[1];
-    float *values = malloc((size_t)(most * info.shape[2]) * sizeof *values + 1);
+    float *values = malloc((size_t)(most * columns) * sizeof *values + 1);
     if (!values) return complain(r->args->command, EXIT_DEVICE, "no memory to look at the input");
-    int64_t bad = 0;
+    ct_input_broken broken = {.count = 0};
     motet_status st = MOTET_OK;
     for (int64_t k = 0; k < info.shape[0] && st == MOTET_OK; k++)
         for (int64_t i = 0; i < info.shape[1] && st == MOTET_OK; i += most) {
             const int64_t some = info.shape[1] - i < most ? info.shape[1] - i : most;
-            st = run_stopped()
-                     ? MOTET_CANCELLED
-                     : motet_store_read_box(t->store, (int64_t[]){k, i, 0},
-                                            (int64_t[]){1, some, info.shape[2]}, MOTET_F32, values);
-            for (int64_t n = 0; n < some * info.shape[2] && st == MOTET_OK; n++)
-                bad += !(values[n] > -1e30f && values[n] < 1e30f);
+            if (run_stopped())
+                st = MOTET_CANCELLED;
+            else if (info.axes == 2)
+                st = motet_store_read(t->store, i, some, MOTET_F32, values);
+            else
+                st = motet_store_read_box(t->store, (int64_t[]){k, i, 0},
+                                          (int64_t[]){1, some, columns}, MOTET_F32, values);
+            if (st == MOTET_OK) ct_input_look(&broken, values, some * columns, k, i, columns);
         }
     free(values);
     if (st == MOTET_CANCELLED) return run_cancelled(r);
     if (st != MOTET_OK) return run_fail(r, r->context, st);
-    if (!bad) return EXIT_OK;
-    return complain(r->args->command, EXIT_REFUSED,
-                    "%s: %lld values are not finite or beyond 1e30; in memory they are taken as 0 "
-                    "(--from-disk no), from file to file they are refused",
-                    r->args->positional[0], (long long)bad);
+    return broken.count ? ct_input_refuse(r, r->args->positional[0], &broken) : EXIT_OK;
 }
 
 /* From file to file. */
@@ -141,9 +146,9 @@ static int from_disk(ct_task *t, const ct_task_kind *kind, void *user)
         const motet_status st =
             motet_store_open(r->context, a->positional[0], args_text(a, "entry"), &t->store);
         if (st != MOTET_OK) return run_fail(r, r->context, st);
-        const int code = check_values(t);
-        if (code) return code;
     }
+    const int code = check_values(t);
+    if (code) return code;
     if (kind->journal && args_given(a, "resume"))
         complain(a->command, EXIT_OK,
                  "warning: nothing is kept in --resume, as the work goes from file to file");
@@ -168,10 +173,10 @@ static int all(ct_task *t, const ct_task_kind *kind, void *user)
     if (!code) code = open_input(t, kind->projects, &known);
     if (!code) code = take_geometry(t, &known);
     if (!code && kind->check) code = kind->check(t, user);
-    if (!code) code = ct_memory_plan(t, kind->operation);
-    if (!code)
+    if (!code) /* first: it takes memory, too */
         code = kind->projects ? ct_output_sinogram(&t->output, r, "output", &t->views)
                               : ct_output_volume(&t->output, r, "output", &t->views);
+    if (!code) code = ct_memory_plan(t, kind->operation);
     if (!code && !t->from_disk) code = make_arrays(t);
     if (code) return code;
     ct_views_tell(r, &t->views);

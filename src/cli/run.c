@@ -162,10 +162,11 @@ const char *run_hint(const run *r, motet_status status, const char *message, cha
         const char *field, *flag, *advice;
     } hints[] = {
         {"options.angles", "angles", "--angles START:STOP (degrees) or --angles FILE does"},
-        {"size of the detector", "detector", "--detector NUxNV does"},
-        {"pitch of the detector", "pitch", "--pitch P or PxQ (mm) does"},
-        {"size of the volume", "size", "--size N or NxNxN does"},
-        {"size of a voxel", "voxel", "--voxel V or VxVxV (mm) does"},
+        {"gives the size of the detector", "detector", "--detector NUxNV does"},
+        {"gives the pitch of the detector", "pitch", "--pitch P or PxQ (mm) does"},
+        {"gives the size of the volume", "size", "--size N or NxNxN does"},
+        {"gives the size of a voxel", "voxel", "--voxel V or VxVxV (mm) does"},
+        {"not finite or beyond 1e30", "nan-as-zero", "--nan-as-zero takes them as 0"},
         {"options.flats", "flats",
          "--flats FILE does, and --line-integrals says that the data need none"},
     };

@@ -22,18 +22,21 @@ typedef struct ct_normalise_args {
     int64_t *counters; /* (view, CT_NORMALISE_COUNTERS) */
 } ct_normalise_args;
 
+/* 0: NaN, infinite, or no measurement for its size. */
+K_FN int ct_normalise_counts(double value) { return value > -1e30 && value < 1e30; }
+
 K_FN float ct_normalise_value(const ct_normalise_args *a, int64_t view, int64_t v, int64_t u,
                               int64_t *clamped, int64_t *broken)
 {
     const double raw = a->raw[view * a->frame + v * a->stride_v + u * a->stride_u];
     if (a->line_integrals) {
-        if (raw > -1e30 && raw < 1e30) return (float)raw;
+        if (ct_normalise_counts(raw)) return (float)raw;
         ++*broken;
         return 0.0f;
     }
     const int64_t pixel = v * a->columns + u;
     double ratio = (raw - a->dark[pixel]) / a->open[pixel];
-    if (!(ratio > -1e30 && ratio < 1e30)) {
+    if (!ct_normalise_counts(ratio)) {
         ++*broken;
         ratio = 0x1p-20;
     } else if (ratio < 0x1p-20) {

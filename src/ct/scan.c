@@ -266,6 +266,7 @@ static motet_status open_scan(motet_context *context, const char *path,
     motet_status st = MOTET_OK;
     scan->context = context;
     scan->line_integrals = options->line_integrals;
+    scan->nan_as_zero = options->nan_as_zero;
     if (!(scan->path = mem_text(context, path)))
         TRY_GOTO(fail(context, MOTET_NO_MEMORY, "%s: no memory for its name", path));
     TRY_GOTO(open_parts(scan, options, &parts));

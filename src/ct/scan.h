@@ -46,7 +46,7 @@ struct motet_ct_scan {
     double *angles;         /* radians */
     double *dark, *open;    /* (rows, columns): mean dark, mean flat less dark */
     int32_t *live;          /* (rows, columns, 2), see normalise.k.h */
-    int line_integrals;
+    int line_integrals, nan_as_zero;
 };
 
 /* What a file turned out to hold, before anything is averaged: filled by dataexchange.c. */

@@ -3,11 +3,13 @@
  * The views are read in blocks, of each frame no more than the rows asked for; each block goes
  * through the kernel of normalise.k.h. A value depends on its own pixel alone (or, where that is
  * dead, on its neighbours'), so neither rows, blocks nor threads can change a bit. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/threads.h"
 #include "ct/normalise.k.h"
 #include "ct/scan.h"
@@ -105,6 +107,51 @@ out:
     return st;
 }
 
+typedef struct broken_value {
+    double value;
+    int64_t at[3]; /* as the file counts: frame, then row and column or the other way round */
+} broken_value;
+
+/* The first of a view that the kernel has counted; `view` is that of the scan. */
+static void find_broken(const normalise *n, const double *raw, int64_t view, broken_value *out)
+{
+    const motet_ct_scan *s = n->scan;
+    const int64_t columns = s->info.columns, first = n->first * columns;
+    const int transposed = s->data.transposed;
+    const int64_t outer = transposed ? columns : n->rows, inner = transposed ? n->rows : columns;
+    int64_t stride_v, stride_u;
+    scan_frames_strides(&s->data, n->rows, &stride_v, &stride_u);
+    for (int64_t i = 0; i < outer; i++)
+        for (int64_t j = 0; j < inner; j++) {
+            const int64_t v = transposed ? j : i, u = transposed ? i : j;
+            const int64_t pixel = first + v * columns + u;
+            const double value = raw[v * stride_v + u * stride_u];
+            const int counts = ct_normalise_counts(
+                s->line_integrals ? value : (value - s->dark[pixel]) / s->open[pixel]);
+            if (counts || s->live[2 * pixel] != u) continue; /* of a dead pixel it is not taken */
+            out->value = value;
+            out->at[0] = s->frame_of_view ? s->frame_of_view[view] : view;
+            out->at[1] = transposed ? u : n->first + v;
+            out->at[2] = transposed ? n->first + v : u;
+            return;
+        }
+}
+
+static motet_status refuse(const normalise *n, int64_t broken, const broken_value *b)
+{
+    const motet_ct_scan *s = n->scan;
+    char rows[64] = "", number[NUMBER_TEXT];
+    if (n->rows < s->info.rows)
+        snprintf(rows, sizeof rows, " of detector rows %lld to %lld", (long long)n->first,
+                 (long long)(n->first + n->rows - 1));
+    return fail(
+        s->context, MOTET_BAD_DATA,
+        "%s: %lld values%s are not finite or beyond 1e30, the first, at (%lld, %lld, %lld), "
+        "is %s",
+        s->path, (long long)broken, rows, (long long)b->at[0], (long long)b->at[1],
+        (long long)b->at[2], number_text(b->value, number));
+}
+
 /* The rows of views [first, first + count) into `raw`, run by run of neighbouring frames. */
 static motet_status read_views(motet_ct_scan *scan, const normalise *n, int64_t first,
                                int64_t count, double *raw)
@@ -153,6 +200,7 @@ motet_status scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram
     const normalise n = {scan, first, rows};
     motet_status st = MOTET_OK;
     int64_t sums[CT_NORMALISE_COUNTERS] = {0};
+    broken_value one = {0.0, {0, 0, 0}};
     /* The caller's array gets all or nothing, unless it says that it need not. */
     const int direct = (sinogram->flags & MOTET_WRITE_DIRECT) != 0;
     float *copy = direct ? NULL : mem_alloc(c, sinogram->bytes);
@@ -168,10 +216,16 @@ motet_status scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram
         const int64_t count = views - k < block ? views - k : block;
         TRY_GOTO(read_views(scan, &n, k, count, raw));
         TRY_GOTO(normalise_block(scan, &n, raw, count, to + k * columns * rows, counters));
-        for (int64_t i = 0; i < count * CT_NORMALISE_COUNTERS; i++)
-            sums[i % CT_NORMALISE_COUNTERS] += counters[i];
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t *of = counters + i * CT_NORMALISE_COUNTERS;
+            if (of[CT_NORMALISE_BROKEN] && !sums[CT_NORMALISE_BROKEN])
+                find_broken(&n, raw + i * pixels, k + i, &one);
+            for (int j = 0; j < CT_NORMALISE_COUNTERS; j++) sums[j] += of[j];
+        }
         TRY_GOTO(log_phase_step(&phase, k + count));
     }
+    if (sums[CT_NORMALISE_BROKEN] && !scan->nan_as_zero)
+        TRY_GOTO(refuse(&n, sums[CT_NORMALISE_BROKEN], &one));
     if (!direct) memcpy(motet_array_data(sinogram), copy, sinogram->bytes);
     *clamped = sums[CT_NORMALISE_CLAMPED];
     *broken = sums[CT_NORMALISE_BROKEN];
@@ -189,8 +243,9 @@ void scan_warn(motet_ct_scan *scan, int64_t clamped, int64_t broken)
                     "%s: %lld measurements at or below the dark level were clamped to 2^-20",
                     scan->path, (long long)clamped);
     if (broken)
-        log_warning(scan->context, "ct.scan", "%s: %lld measurements are no numbers; taken as %s",
-                    scan->path, (long long)broken, scan->line_integrals ? "0" : "blocked rays");
+        log_warning(scan->context, "ct.scan",
+                    "%s: %lld values are not finite or beyond 1e30; taken as %s", scan->path,
+                    (long long)broken, scan->line_integrals ? "0" : "blocked rays");
 }
 
 static motet_status read_and_warn(motet_ct_scan *scan, int64_t first, motet_array *sinogram)

@@ -30,12 +30,23 @@ works ct phantom -o short.npy $cone --views 20 --detector 48x36 --size 24 --arc 
 works ct fdk short.npy -o w.npy --line-integrals $cone --size 24 --arc 120 --overwrite
 [ "$(grep -c 'the views cover 120 of' err.txt)" = 1 ] || bad "a short arc is not told once: $(cat err.txt)"
 
-# A value that is none is taken as 0 in memory, and told; from file to file it is refused.
+# A value that is none is refused, in memory and from file to file alike; a flag takes it as 0.
 cp views.npy broken.npy
 printf '\000\000\300\177' | dd of=broken.npy bs=1 seek=$(($(wc -c <broken.npy) - 4)) conv=notrunc 2>/dev/null
-works ct fdk broken.npy -o w.npy --line-integrals $cone --size 24 --overwrite
+for how in no yes; do
+    refused 2 'broken.npy: 1 values are not finite or beyond 1e30, the first, at (' ct fdk broken.npy -o v.npy --line-integrals $cone --size 24 --from-disk $how -q
+    refused 2 'is nan; --nan-as-zero takes them as 0' ct fdk broken.npy -o v.npy --line-integrals $cone --size 24 --from-disk $how -q
+done
+works ct fdk broken.npy -o w.npy --line-integrals $cone --size 24 --overwrite --nan-as-zero
 grep -q '1 .*taken as 0' err.txt || bad "a NaN is not told: $(cat err.txt)"
-refused 2 'broken.npy: 1 values are not finite' ct fdk broken.npy -o v.npy --line-integrals $cone --size 24 --from-disk yes -q
+refused 2 'in memory only (--from-disk no)' ct fdk broken.npy -o v.npy --line-integrals $cone --size 24 --from-disk yes --nan-as-zero -q
+works ct convert w.npy hole.npy -q
+printf '\000\000\200\177' | dd of=hole.npy bs=1 seek=$(($(wc -c <hole.npy) - 4)) conv=notrunc 2>/dev/null
+for how in no yes; do
+    refused 2 'hole.npy: 1 values are not finite or beyond 1e30, the first, at (23, 23, 23), is inf' ct project hole.npy -o v.npy $cone --views 4 --detector 8 --from-disk $how -q
+done
+works ct project hole.npy -o v.npy $cone --views 4 --detector 8 --nan-as-zero -q
+rm -f v.npy hole.npy
 rm -f broken.npy
 
 # A fan is a cone of one row; parallel rays agree with ct recon, from counts with flats and darks.

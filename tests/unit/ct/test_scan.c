@@ -312,22 +312,32 @@ static void line_integrals_pass_through(void **state)
     motet_array *a = NULL;
     assert_ok(c, motet_ct_scan_open(c, test_path("lines.mha"), &o, &scan));
     assert_ok(c, motet_array_create(c, MOTET_F32, 3, (int64_t[3]){VIEWS, COLUMNS, ROWS}, &a));
+    float *got = motet_array_data(a);
+    got[3] = 77.0f;
+    assert_status(c, motet_ct_scan_read(scan, 0, a), MOTET_BAD_DATA);
+    char place[64];
+    snprintf(place, sizeof place, "the first, at (%d, %d, %d), is nan", 8 / PIXELS,
+             8 % PIXELS / COLUMNS, 8 % COLUMNS);
+    assert_message(c, "lines.mha: 1 values are not finite", place, NULL);
+    assert_true(got[3] == 77.0f);
+    motet_ct_scan_free(scan);
+    o.nan_as_zero = 1;
+    assert_ok(c, motet_ct_scan_open(c, test_path("lines.mha"), &o, &scan));
     assert_ok(c, motet_ct_scan_read(scan, 0, a));
-    const float *got = motet_array_data(a);
     for (int k = 0; k < VIEWS; k++)
         for (int v = 0; v < ROWS; v++)
             for (int u = 0; u < COLUMNS; u++) {
                 const int from = k * PIXELS + v * COLUMNS + u;
                 assert_true(got[(k * COLUMNS + u) * ROWS + v] == (from == 8 ? 0.0f : data[from]));
             }
-    assert_heard(&h, "1 measurements are no numbers");
+    assert_heard(&h, "1 values are not finite or beyond 1e30; taken as 0");
     motet_array_free(a);
     motet_ct_scan_free(scan);
     motet_context_free(c);
 }
 
-/* Counts at or below the dark level clamp to 2^-20, NaN and infinity count as blocked, and both are
- * told. */
+/* Counts at or below the dark level clamp to 2^-20 and are told; NaN and infinity are refused, or
+ * count as blocked where that is asked for, and are told. */
 static void clamped_and_broken_counts(void **state)
 {
     (void)state;
@@ -354,6 +364,14 @@ static void clamped_and_broken_counts(void **state)
     motet_array *a = NULL;
     assert_ok(c, motet_ct_scan_open(c, test_path("c.mha"), &o, &scan));
     assert_ok(c, motet_array_create(c, MOTET_F32, 3, (int64_t[3]){VIEWS, COLUMNS, ROWS}, &a));
+    assert_status(c, motet_ct_scan_read(scan, 0, a), MOTET_BAD_DATA);
+    char place[64];
+    snprintf(place, sizeof place, "the first, at (%d, %d, %d), is nan", 5 / PIXELS,
+             5 % PIXELS / COLUMNS, 5 % COLUMNS);
+    assert_message(c, "c.mha: 2 values are not finite", place, NULL);
+    motet_ct_scan_free(scan);
+    o.nan_as_zero = 1;
+    assert_ok(c, motet_ct_scan_open(c, test_path("c.mha"), &o, &scan));
     assert_ok(c, motet_ct_scan_read(scan, 0, a));
     const float *got = motet_array_data(a);
     const double blocked = 20.0 * log(2.0);
@@ -362,7 +380,7 @@ static void clamped_and_broken_counts(void **state)
     assert_true(got[2 * ROWS + 1] == 0.0f);
     assert_true(fabs((double)got[3 * ROWS + 1] + log(1.5)) < 1e-7);
     assert_heard(&h, "2 measurements at or below the dark level");
-    assert_heard(&h, "2 measurements are no numbers");
+    assert_heard(&h, "2 values are not finite or beyond 1e30; taken as blocked");
     motet_array_free(a);
     motet_ct_scan_free(scan);
     motet_context_free(c);
