@@ -75,20 +75,73 @@ static uint64_t room(const run *r)
     return pages > 0 && bytes > 0 ? (uint64_t)pages / 4 * 3 * (uint64_t)bytes : UINT64_MAX;
 }
 
-/* The plan of the work on arrays in memory; MOTET_OVER_BUDGET where they do not fit. */
-static motet_status plan(ct_task *t, motet_ct_operation operation, uint64_t held)
+/* What a run keeps of itself beside its arrays: plans, records of operations, small arrays of a
+ * solver. */
+static const uint64_t records = 128 << 10;
+
+/* Reading counts takes one view of them at least, as float64. */
+static uint64_t reading_bytes(const ct_task *t)
+{
+    return t->scan ? array_bytes(2, t->views.columns, t->views.rows) : 0;
+}
+
+/* The plan of the work on arrays in memory, within so many bytes of the host, 0: any; OVER_BUDGET
+ * where it does not fit. *out, if it is wanted, is to be freed. */
+static motet_status plan(ct_task *t, motet_ct_operation operation, uint64_t bytes, json_t **out,
+                         uint64_t *work)
 {
     char *text = NULL;
     motet_plan_options *o = &t->plan_options;
     o->chunk = args_whole(t->r->args, "chunk", 0);
-    o->host_memory = t->r->host_memory ? t->bound - held : 0;
+    o->host_memory = bytes;
     o->direct = 1;
     const motet_status st = motet_ct_plan(t->geometry, operation, o, &text);
     if (st != MOTET_OK) return st;
-    t->plan = json_loads(text, 0, NULL);
+    json_t *read = json_loads(text, 0, NULL);
     motet_text_free(t->r->context, text);
-    const uint64_t work = (uint64_t)json_integer_value(json_object_get(t->plan, "host_bytes"));
-    return !t->plan ? MOTET_NO_MEMORY : held + work > t->bound ? MOTET_OVER_BUDGET : MOTET_OK;
+    if (!read) return MOTET_NO_MEMORY;
+    *work = (uint64_t)json_integer_value(json_object_get(read, "host_bytes"));
+    if (out)
+        *out = read;
+    else
+        json_decref(read);
+    return bytes && *work > bytes ? MOTET_OVER_BUDGET : MOTET_OK;
+}
+
+/* The least bytes within which it can be planned; 0: none do, for another reason. */
+static uint64_t least_work(ct_task *t, motet_ct_operation operation)
+{
+    uint64_t low = 0, high = 0, work;
+    if (plan(t, operation, (uint64_t)1 << 62, NULL, &high) != MOTET_OK) return 0;
+    while (high - low > 1) { /* `low` is too few, `high` does */
+        const uint64_t middle = low + (high - low) / 2;
+        if (plan(t, operation, middle, NULL, &work) == MOTET_OK)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+static int refuse(ct_task *t, motet_ct_operation operation, uint64_t held, int may)
+{
+    run *r = t->r;
+    const uint64_t reads = reading_bytes(t);
+    const int arrays = held >= t->bound; /* they alone do not fit */
+    uint64_t work = least_work(t, operation);
+    char b[2][WORDS], least[64] = ""; /* of what is left it may be too little to tell */
+    /* A device is what it does not fit. */
+    if (!work && !arrays) return run_fail(r, r->context, MOTET_OVER_BUDGET);
+    if (work < reads && work) work = reads;
+    if (work)
+        snprintf(least, sizeof least, "; the least that does is --host-memory %llu",
+                 (unsigned long long)(held + work));
+    return complain(
+        r->args->command, EXIT_DEVICE, "%s take %s, of %s %s on the host%s%s",
+        arrays ? "volume and line integrals" : "volume, line integrals and the work on them",
+        words_bytes(arrays ? held : held + work, b[0]), words_bytes(t->bound, b[1]),
+        r->host_memory ? "allowed" : "free",
+        may ? "" : "; counts are normalised in memory, --line-integrals need not be", least);
 }
 
 int ct_memory_plan(ct_task *t, motet_ct_operation operation)
@@ -100,29 +153,21 @@ int ct_memory_plan(ct_task *t, motet_ct_operation operation)
     motet_context_memory(r->context, &memory);
     t->opened = memory.now;
     t->bound = room(r);
-    const uint64_t held = t->opened + volume_bytes(t) + sinogram_bytes(t);
+    const uint64_t held = t->opened + volume_bytes(t) + sinogram_bytes(t) + records;
     t->from_disk = wish && !strcmp(wish, "yes");
     if (t->from_disk) return EXIT_OK;
-    char b[2][WORDS];
     motet_status st = MOTET_OVER_BUDGET;
-    if (held < t->bound) st = plan(t, operation, held);
+    uint64_t work = 0;
+    if (held < t->bound && reading_bytes(t) <= t->bound - held)
+        st = plan(t, operation, r->host_memory ? t->bound - held : 0, &t->plan, &work);
+    if (st == MOTET_OK && work > t->bound - held) st = MOTET_OVER_BUDGET;
     if (st == MOTET_OK) return EXIT_OK;
+    json_decref(t->plan);
+    t->plan = NULL;
+    if (st != MOTET_OVER_BUDGET) return run_fail(r, r->context, st);
     /* Counts are normalised in memory; line integrals may stay in their file. */
     const int may = t->store || args_given(a, "line-integrals");
-    if (st == MOTET_OVER_BUDGET && may && !(wish && !strcmp(wish, "no"))) {
-        t->from_disk = 1;
-        json_decref(t->plan);
-        t->plan = NULL;
-        return EXIT_OK;
-    }
-    if (held >= t->bound)
-        return complain(a->command, EXIT_DEVICE,
-                        "volume and line integrals take %s, of %s allowed on the host%s",
-                        words_bytes(held, b[0]), words_bytes(t->bound, b[1]),
-                        may ? ""
-                            : "; counts are normalised in memory, --line-integrals need not be");
-    if (st == MOTET_OVER_BUDGET && t->plan)
-        return complain(a->command, EXIT_DEVICE, "the work takes more than the %s that are free",
-                        words_bytes(t->bound, b[0]));
-    return run_fail(r, r->context, st);
+    if (!may || (wish && !strcmp(wish, "no"))) return refuse(t, operation, held, may);
+    t->from_disk = 1;
+    return EXIT_OK;
 }

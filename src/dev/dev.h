@@ -89,6 +89,9 @@ typedef struct dev_table {
      * poll...; doze(d, seen, ns). */
     uint64_t (*progress)(dev *device);
     void (*doze)(dev *device, uint64_t seen, int64_t nanoseconds);
+    /* Gives back memory of its own that nothing uses now; answers how many bytes. NULL: never any.
+     */
+    size_t (*trim)(dev *device);
     /* Items computed by each thread since the device was opened, at most `room` of them; answers
      * how many threads there are (0: the device does not tell). */
     int (*share)(dev *device, int64_t *items, int room);

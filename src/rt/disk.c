@@ -226,6 +226,10 @@ motet_status rt_disk_fill(motet_array *a, const void *value)
     const size_t element = motet_type_bytes(a->type);
     void *buffer;
     motet_status st = MOTET_OK;
+    if (!a->disk) { /* in place, without memory for rows of it */
+        for (size_t i = 0; i < a->bytes; i += element) memcpy((char *)a->data + i, value, element);
+        return MOTET_OK;
+    }
     TRY(make_buffer(a, &buffer));
     const size_t bytes = (size_t)rt_disk_rows(a) * row_bytes(a);
     for (size_t i = 0; i < bytes; i += element) memcpy((char *)buffer + i, value, element);

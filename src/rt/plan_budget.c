@@ -396,7 +396,12 @@ static motet_status refuse_device(motet_context *c, const search *s, const rt_pl
 {
     const rt_share *m = &s->at;
     const rt_plan_device *d = s->device;
-    char source[96] = "", what[64], longest[96] = "";
+    char source[96] = "", what[64], longest[96] = "", held[160] = "";
+    if (d->reserved > 0)
+        snprintf(held, sizeof held,
+                 " (%lld are held already: kernels, other runs, arrays that stay, as a solver's do "
+                 "until it ends: wait for that, or allow more)",
+                 (long long)d->reserved);
     if (d->budget <= 0 && d->free < 0)
         snprintf(source, sizeof source, ", the most that can be counted");
     else if (d->free >= 0 && s->limit == d->free)
@@ -410,10 +415,10 @@ static motet_status refuse_device(motet_context *c, const search *s, const rt_pl
     name_longest(s->op, m->cut.rows[0], longest, sizeof longest);
     return fail(
         c, MOTET_OVER_BUDGET,
-        "%s on %s: the budget is %lld bytes%s; %lld are fixed, a row takes %lld; with 1 chunk "
+        "%s on %s: the budget is %lld bytes%s; %lld are fixed%s, a row takes %lld; with 1 chunk "
         "in flight %s takes at least %lld bytes%s",
         s->op->name, d->name, (long long)s->limit, source,
-        (long long)plan_add(m->fixed_bytes, plan_add(m->resident_bytes, d->reserved)),
+        (long long)plan_add(m->fixed_bytes, plan_add(m->resident_bytes, d->reserved)), held,
         (long long)plan_row_bytes(s->op, s->at.axis), what, (long long)s->least_peak, longest);
 }
 

@@ -228,4 +228,20 @@ void rt_pool_close(motet_context *c)
     c->pool = NULL;
 }
 
-void motet_context_trim(motet_context *c) { (void)rt_pool_flush(c); }
+int rt_pool_trim_devices(motet_context *c)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < c->devices->count; i++) {
+        rt_device *one = &c->devices->set[i];
+        if (!rt_device_use(c, one)) continue;
+        if (one->device->table->trim) bytes += one->device->table->trim(one->device);
+        rt_device_leave(c, one);
+    }
+    return bytes > 0;
+}
+
+void motet_context_trim(motet_context *c)
+{
+    (void)rt_pool_flush(c);
+    (void)rt_pool_trim_devices(c);
+}

@@ -31,6 +31,9 @@ void rt_pool_give_host(motet_context *context, void *block, size_t bytes); /* NU
 /* Releases what is idle: all, of a device that the caller uses, staging alone. Answers how many
  * blocks. */
 int rt_pool_flush(motet_context *context);
+/* What devices keep of their own for the next operation is given back: scratch for one operation is
+ * in the way of others. 1: there was some. */
+int rt_pool_trim_devices(motet_context *context);
 int rt_pool_flush_device(motet_context *context, rt_device *one);
 int rt_pool_flush_staging(motet_context *context);
 

@@ -177,7 +177,9 @@ motet_status run_plan(run *r, int wait)
         const motet_status st = make_plan(r);
         if (st == MOTET_OK) return st;
         leave_devices(r);
-        if (st == MOTET_OVER_BUDGET && !r->hold.behind && rt_parts_spill(c)) continue;
+        if (st == MOTET_OVER_BUDGET && !r->hold.behind &&
+            (rt_pool_trim_devices(c) || rt_parts_spill(c)))
+            continue;
         if (!wait || st != MOTET_OVER_BUDGET || !r->hold.shared) return run_end(r, st);
         TRY(rt_hold_wait(c, &r->hold, seen, &r->phase));
     }

@@ -75,6 +75,6 @@ files npy small.npy '<f4' 2,3,4 0
 "$MOTET" ct cgls views.npy -o w.npy $scan --initial small.npy >out.txt 2>err.txt
 [ $? = 2 ] || bad "a volume of another size to begin at: exit code is not 2"
 grep -q 'small.npy has 4 x 3 x 2 voxels, the volume 12 x 12 x 12' err.txt || bad "says $(cat err.txt)"
-refused 4 "on the host: the bound is" ct cgls views.npy -o w.npy $scan --host-memory 140K --from-disk no
+refused 4 "the least that does is --host-memory" ct cgls views.npy -o w.npy $scan --host-memory 140K --from-disk no
 nothing_but views.npy head.mha head.npy c.npy c.json c.png s.npy s.json b.npy b.json small.npy
 finish

@@ -186,6 +186,7 @@ const dev_table dev_cpu = {
     .health = health,
     .progress = cpu_progress,
     .doze = cpu_doze,
+    .trim = cpu_trim,
     .share = share,
     .peer = peer,
     .memory_name = memory_name,

@@ -51,6 +51,7 @@ motet_status cpu_stream_wait(dev_stream *stream, dev_event *event);
 motet_status cpu_copy(dev_stream *stream, void *to, const void *from, size_t bytes);
 motet_status cpu_copy_rows(dev_stream *stream, const dev_rows *rows);
 motet_status cpu_fill(dev_stream *stream, void *to, unsigned char byte, size_t bytes);
+size_t cpu_trim(dev *device); /* frees idle scratch */
 motet_status cpu_launch(dev_stream *stream, const dev_launch *launch);
 uint64_t cpu_progress(dev *device);
 void cpu_doze(dev *device, uint64_t seen, int64_t nanoseconds);

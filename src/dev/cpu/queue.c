@@ -370,23 +370,28 @@ motet_status cpu_fill(dev_stream *s, void *to, unsigned char byte, size_t bytes)
     return move(s, FILL, to, NULL, byte, bytes);
 }
 
-/* Scratch of at least `bytes` for each worker, with one user more. Grown by doubling, so that a
- * sequence of launches with rising needs allocates rarely; a smaller one is kept by its launches
- * alone and dies with them. */
+/* Scratch of at least `bytes` for each worker, with one user more. Grown by doubling where there is
+ * plenty of memory, so that a sequence of launches with rising needs allocates rarely; a smaller
+ * one is kept by its launches alone and dies with them: before there is a new one, where it has
+ * none, as plans count one of them. */
 static cpu_scratch *scratch_take(cpu_device *d, size_t bytes)
 {
     motet_context *c = d->base.context;
     pthread_mutex_lock(&d->lock);
     cpu_scratch *s = d->scratch;
     const size_t had = s ? s->bytes : 0;
+    const int idle = s && s->users == 1 && had < bytes;
     if (had >= bytes) s->users++;
+    if (idle) d->scratch = NULL;
     pthread_mutex_unlock(&d->lock);
     if (had >= bytes) return s;
+    if (idle) mem_free(c, s);
 
     size_t each, all;
     if (__builtin_add_overflow(bytes, LINE - 1, &each)) return NULL;
     each = each / LINE * LINE;
-    if (each < 2 * had) each = 2 * had;
+    const size_t left = mem_left(c) > 0 ? (size_t)mem_left(c) : 0;
+    if (each < 2 * had && 2 * had <= left / 2 / (size_t)d->threads) each = 2 * had;
     if (!mem_product(d->threads, each, &all) || __builtin_add_overflow(all, LINE, &all))
         return NULL;
     s = mem_alloc(c, all);
@@ -399,6 +404,18 @@ static cpu_scratch *scratch_take(cpu_device *d, size_t bytes)
     pthread_mutex_unlock(&d->lock);
     mem_free(c, former);
     return s;
+}
+
+size_t cpu_trim(dev *device)
+{
+    cpu_device *d = (cpu_device *)device;
+    pthread_mutex_lock(&d->lock);
+    cpu_scratch *idle = d->scratch && d->scratch->users == 1 ? d->scratch : NULL;
+    if (idle) d->scratch = NULL;
+    pthread_mutex_unlock(&d->lock);
+    const size_t bytes = idle ? (size_t)d->threads * idle->bytes : 0;
+    mem_free(d->base.context, idle);
+    return bytes;
 }
 
 motet_status cpu_launch(dev_stream *s, const dev_launch *l)

@@ -163,6 +163,11 @@ static void refusals_name_everything(void **state)
     /* 1024 fixed, a chunk of 4 rows of 2048 bytes */
     assert_message(context, "toy.map:2", "sim:3", "budget is 9000", "1024 are fixed",
                    "a row takes 2048", "1 chunk in flight", "4 rows", "at least 9216 bytes", NULL);
+    d.reserved = 300; /* who holds them can give them back */
+    assert_status(context, rt_plan_make(context, &op, &d, 1, NULL, &p), MOTET_OVER_BUDGET);
+    assert_message(context, "1324 are fixed (300 are held already", "until it ends: wait for that",
+                   "at least 9516 bytes", NULL);
+    d.reserved = 0;
     d.budget = 9216;
     p = plan_of(&op, &d, 1, NULL);
     assert_int_equal(p.share[0].cut.rows[0], 4);
