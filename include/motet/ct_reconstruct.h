@@ -37,9 +37,11 @@ MOTET_API void motet_ct_fdk_options_init(motet_ct_fdk_options *options);
  * fan-beam filtered back-projection; parallel rays, too. The volume's attenuation per length unit.
  * Filtered views are interpolated linearly, or averaged over voxels larger than a pixel. Weights
  * follow from the path of the source, so no centre of rotation is asked for. `options` may be NULL.
- * Warns of an arc that is too short and of a path that rises. BAD_SHAPE; BAD_ARGUMENT: unknown
- * weights, or as for motet_ct_filter; UNSUPPORTED: views around no axis, or around one that is not
- * nearest to the detectors' v; NO_MEMORY; CANCELLED. */
+ * Warns, as motet_ct_geometry_check does, of an arc that is too short for the volume, a detector
+ * that sees one side of the axis only, and a path that rises by more than the detector is high as
+ * seen at the axis (less is taken, and shades). BAD_SHAPE; BAD_ARGUMENT: unknown weights, or as for
+ * motet_ct_filter; UNSUPPORTED: views around no axis, or around one that is not nearest to the
+ * detectors' v; NO_MEMORY; CANCELLED. */
 MOTET_API motet_status motet_ct_fdk(motet_ct_geometry *geometry,
                                     const motet_ct_fdk_options *options,
                                     const motet_array *sinogram, motet_array *volume);
@@ -74,7 +76,8 @@ typedef struct motet_ct_solve_options {
     X(ITERATIONS, 0, "iterations")                                                                 \
     X(TOLERANCE, 1, "tolerance")                                                                   \
     X(STALLED, 2, "stalled")                                                                       \
-    X(EXACT, 3, "exact") /* nothing is left to correct */
+    X(EXACT, 3, "exact")         /* nothing is left to correct */                                  \
+    X(UNDERFLOW, 4, "underflow") /* CGLS: its numbers are too small for float32; warned about */
 
 typedef enum motet_ct_stop {
 #define MOTET_CT_STOP_ENUM(name, number, text) MOTET_CT_STOP_##name = number,

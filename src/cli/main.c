@@ -8,6 +8,7 @@
 
 #include "args.h"
 #include "help.h"
+#include "json_memory.h"
 #include "supervise.h"
 
 static int unknown_command(const command *group, const char *word)
@@ -87,6 +88,7 @@ int main(int argc, char **argv)
 {
     if (!occupy_standard_streams()) return EXIT_FILES;
     if (!child_begin()) return EXIT_CANCELLED;
+    json_memory_watch();
     int code = dispatch(argc, argv);
     if (fflush(stdout) || ferror(stdout)) {
         const int reason = errno;

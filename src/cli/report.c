@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_memory.h"
 #include "supervise.h"
 
 /* JSON is UTF-8; a path need not be. Bytes that are not are shown as '?'. */
@@ -92,7 +93,8 @@ int report_write(run *r)
     const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(17);
     const size_t length = json_dumpb(report, NULL, 0, flags); /* json_dumps may leave out parts */
     char *text = length ? malloc(length + 1) : NULL;
-    const int whole = text && json_dumpb(report, text, length, flags) == length;
+    const int written = text && json_dumpb(report, text, length, flags) == length;
+    const int whole = written && !json_memory_lacked(); /* nothing was left out on the way */
     json_decref(report);
     if (!whole) {
         free(text);

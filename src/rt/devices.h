@@ -62,6 +62,8 @@ dev *rt_device_hold(motet_context *context, rt_device *one);
 void rt_device_leave(motet_context *context, rt_device *one);
 /* From now on no run uses the device, until it is back. Who says so uses it. */
 void rt_device_lose(motet_context *context, rt_device *one, const char *reason);
+/* What a device said of itself, without its name before it: for texts that name it already. */
+const char *rt_device_words(const rt_device *one, const char *message);
 /* Why it was lost last; "" if it never was. */
 void rt_device_reason(motet_context *context, const rt_device *one, char reason[160]);
 void rt_device_keep(motet_context *context, rt_device *one, rt_kept *kept);

@@ -47,7 +47,7 @@ static motet_status leave(pipeline *p, pipe_device *d, motet_status status)
     d->pipe->changes++;
     TRY(rt_resident_lost(p->job->resident, d->on->device->index, status));
     log_warning(c, "device", "%s goes on without %s: %s", p->job->op->name, d->on->info.name,
-                p->reason);
+                rt_device_words(d->on, p->reason));
     rt_device_leave(c, d->on);
     p->job->left[d - p->device] = 1;
     return MOTET_OK;

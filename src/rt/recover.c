@@ -64,6 +64,13 @@ static motet_status reopen(motet_context *c, rt_device *one, motet_device_info *
     return st;
 }
 
+const char *rt_device_words(const rt_device *one, const char *message)
+{
+    const size_t n = strlen(one->info.name);
+    return !strncmp(message, one->info.name, n) && !strncmp(message + n, ": ", 2) ? message + n + 2
+                                                                                  : message;
+}
+
 static void try_one(motet_context *c, rt_device *one)
 {
     if (!claim(c, one)) return;
@@ -76,7 +83,8 @@ static void try_one(motet_context *c, rt_device *one)
     if (st == MOTET_OK)
         log_text(c, MOTET_LOG_INFO, "device", "%s is back: %s", one->info.name, info.description);
     else
-        log_warning(c, "device", "%s does not come back: %s", one->info.name, error.message);
+        log_warning(c, "device", "%s does not come back: %s", one->info.name,
+                    rt_device_words(one, error.message));
 }
 
 int rt_recover(motet_context *c)

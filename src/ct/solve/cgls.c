@@ -30,8 +30,9 @@ static motet_status step(int64_t k, int *done, void *user)
     TRY(ct_solver_run(s, ct_combine_of(1.0, gradient, factor, p, NULL), NULL));
     TRY(ct_solver_project(s, p, q));
     TRY(ct_solver_run(s, ct_square_of(q, s->ray_sums), &curvature));
+    /* A A' r is 0 where A' r is, and nowhere else: then float32 has no number as small as A p. */
     if (square == 0.0 || curvature == 0.0) {
-        ct_solver_exact(s, k, done);
+        ct_solver_end(s, k, square == 0.0 ? MOTET_CT_STOP_EXACT : MOTET_CT_STOP_UNDERFLOW, done);
         return MOTET_OK;
     }
     const double length = square / curvature;

@@ -238,8 +238,8 @@ motet_status ct_solver_range(const ct_solver *s, int64_t k, const char *what, do
     char text[NUMBER_TEXT];
     if (k_is_finite(square)) return MOTET_OK;
     return fail(s->context, MOTET_BAD_DATA,
-                "%s: the size of the %s is %s after iteration %lld: values pass the range of "
-                "float32",
+                "%s: the norm of the %s is %s after iteration %lld: values pass the range of "
+                "float32, 3.4e38; scale the data down",
                 s->name, what, number_text(k_sqrt(square), text), (long long)k);
 }
 
@@ -269,10 +269,15 @@ motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done)
     return MOTET_OK;
 }
 
-void ct_solver_exact(ct_solver *s, int64_t k, int *done)
+void ct_solver_end(ct_solver *s, int64_t k, motet_ct_stop stop, int *done)
 {
+    if (stop == MOTET_CT_STOP_UNDERFLOW)
+        log_warning(s->context, s->name,
+                    "stopped before iteration %lld: its projections are all below the range of "
+                    "float32, 1.4e-45; scale the data, or the lengths, up",
+                    (long long)k);
     s->last = iteration_of(s, k - 1, s->numbers.residual);
-    s->stop = MOTET_CT_STOP_EXACT;
+    s->stop = stop;
     *done = 1;
 }
 

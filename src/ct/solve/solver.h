@@ -82,7 +82,7 @@ motet_status ct_solver_range(const ct_solver *s, int64_t k, const char *what, do
 /* Tells of iteration k, whose residual has this square. *done: a rule says stop. BAD_DATA: it is
  * not finite; what the caller's function answers; CANCELLED. */
 motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done);
-/* Iteration k has nothing left to correct: k - 1 was the last. */
-void ct_solver_exact(ct_solver *s, int64_t k, int *done);
+/* Iteration k has nothing left to correct, or cannot: k - 1 was the last. */
+void ct_solver_end(ct_solver *s, int64_t k, motet_ct_stop stop, int *done);
 
 #endif

@@ -222,6 +222,37 @@ static void rules_stop(void **state)
     motet_context_free(c);
 }
 
+/* Data so small that projections vanish in float32 while there is something left to correct: that
+ * is not called exact. */
+static void what_underflows_is_not_exact(void **state)
+{
+    (void)state;
+    motet_context *c = test_context();
+    motet_ct_geometry *g;
+    motet_ct_parallel p;
+    motet_ct_parallel_init(&p);
+    const double angle = 0.3;
+    p.views = 1, p.columns = 4, p.rows = 1, p.angles = &angle;
+    p.pitch = p.voxel = 1e-8;
+    assert_ok(c, motet_ct_geometry_parallel(c, &p, &g));
+    ct_scan_case s =
+        ct_case_of(c, g, (const int64_t[]){1, 4, 4}, (const int64_t[]){1, 4, 1}, CT_CASE_RANDOM);
+    float *data = motet_array_data(s.sinogram);
+    for (int i = 0; i < 4; i++) data[i] = 1e-34f;
+    motet_ct_solve_result result;
+    const motet_ct_solve_options o = options_of(9);
+    assert_ok(c, motet_ct_cgls(g, &o, s.sinogram, s.volume, &result));
+    assert_int_equal(result.stop, MOTET_CT_STOP_UNDERFLOW);
+    assert_true(result.iterations == 0 && result.relative == 1.0);
+    for (int k = 0; k < 16; k++) assert_true(((float *)motet_array_data(s.volume))[k] == 0.0f);
+    char *report = NULL;
+    assert_ok(c, motet_context_report(c, &report));
+    assert_non_null(strstr(report, "below the range of float32"));
+    motet_text_free(c, report);
+    ct_case_free(&s);
+    motet_context_free(c);
+}
+
 /* Nothing to correct ends it at once, also where nothing was measured, or no ray meets the volume.
  */
 static void nothing_left_is_exact(void **state)
@@ -399,6 +430,7 @@ int main(void)
                                        cmocka_unit_test(cgls_finds_what_was_projected),
                                        cmocka_unit_test(rules_stop),
                                        cmocka_unit_test(nothing_left_is_exact),
+                                       cmocka_unit_test(what_underflows_is_not_exact),
                                        cmocka_unit_test(refusals_name_what_is_wrong),
                                        cmocka_unit_test(whole_or_nothing),
                                        cmocka_unit_test(values_stay_within_float32)};
