@@ -168,7 +168,10 @@ static const char *finding(int i)
 static int64_t calls(const char *name)
 {
     const int i = function_of(name);
-    return i < 0 ? -1 : fake.calls[i];
+    pthread_mutex_lock(&fake.lock);
+    const int64_t n = i < 0 ? -1 : fake.calls[i];
+    pthread_mutex_unlock(&fake.lock);
+    return n;
 }
 
 static const char *function(int i)
