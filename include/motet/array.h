@@ -65,7 +65,7 @@ MOTET_API motet_status motet_array_fetch(motet_array *array);
 MOTET_API void motet_array_changed(motet_array *array);
 
 /* Digest of type, shape and values (XXH3-128 over the digests of the rows of axis 0, values
- * little-endian): 32 hexadecimal digits and a zero. Equal digests mean equal bits. */
+ * little-endian): 32 hexadecimal digits and a zero. Equal digests mean equal bits. CANCELLED. */
 MOTET_API motet_status motet_array_digest(const motet_array *array, char out[33]);
 
 #ifdef __cplusplus

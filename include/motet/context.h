@@ -109,8 +109,9 @@ typedef struct motet_error {
 
 MOTET_API void motet_context_error(const motet_context *context, motet_error *out);
 
-/* Asks every run of this context to stop, those of jobs too; a run that begins later is not
- * touched. Safe to call from a signal handler and from any thread. */
+/* Asks every call of this context that is under way to stop, with all that it would still begin;
+ * those in jobs, too. A call that begins later is not touched. Safe to call from a signal handler
+ * and from any thread. */
 MOTET_API void motet_context_cancel(motet_context *context);
 
 typedef struct motet_memory {

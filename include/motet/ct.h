@@ -213,7 +213,7 @@ MOTET_API motet_status motet_ct_simulate(motet_context *context,
                                          int overwrite);
 /* The same phantom as attenuation per mm on the grid of a reconstruction: the known answer.
  * volume (rows, ny, nx), sampled at voxel centres averaged over 4 x 4 points; voxel in mm.
- * BAD_SHAPE; BAD_ARGUMENT: an option, or a voxel that is not positive. */
+ * BAD_SHAPE; BAD_ARGUMENT: an option, or a voxel that is not positive; NO_MEMORY, CANCELLED. */
 MOTET_API motet_status motet_ct_simulate_truth(motet_context *context,
                                                const motet_ct_simulate_options *options,
                                                double voxel, motet_array *volume);

@@ -45,8 +45,8 @@ MOTET_API motet_status motet_ct_fdk_store(motet_ct_geometry *geometry,
  * of the options says the same, or BAD_ARGUMENT. Where the arrays of the solver do not fit, they
  * are files without names in the folder of the volume, and memory holds parts of them: up to six
  * volumes and four sinograms there. Then a run goes on after a lost device as long as another one
- * is left for what it was doing, and the checkpoint of a run that ended is that of some step
- * before. */
+ * is left for what it was doing, and the checkpoint of a run that ended early is that of some step
+ * before. The volume's commit comes after the call: keep_checkpoint insures it. */
 MOTET_API motet_status motet_ct_cgls_store(motet_ct_geometry *geometry,
                                            const motet_ct_solve_options *options,
                                            motet_store *start, motet_store *sinogram,

@@ -67,6 +67,9 @@ typedef struct motet_ct_solve_options {
     double relaxation;      /* SIRT: 0 < relaxation < 2; default 1 */
     double least, greatest; /* SIRT: voxels are kept between; NaN: no bound */
     const char *checkpoint; /* folder from which the same call goes on; NULL: none */
+    int keep_checkpoint;    /* 1: it stays after a success, too, as the iterations end, until
+                               motet_ct_cgls_forget or motet_ct_sirt_forget: then the same call
+                               answers the same without iterating */
     motet_ct_iteration_fn *each;
     void *user;
 } motet_ct_solve_options;
@@ -97,10 +100,11 @@ MOTET_API void motet_ct_solve_options_init(motet_ct_solve_options *options);
  * a fixed order; what they decide is the same on any devices. The volume and the result are written
  * when all is done, or not at all; a volume that is MOTET_WRITE_DIRECT is iterated in place and
  * undefined after a failure. With a checkpoint folder, whatever ended a call, the same call goes on
- * from the last snapshot, to the same bits. BAD_SHAPE; BAD_ARGUMENT names the option, or: volume
- * and sinogram share memory, the folder has a checkpoint of another computation; BAD_DATA: a value
- * that is not finite (its place is told), or values that pass float32 on the way; OVER_BUDGET,
- * NO_MEMORY, IO, CANCELLED. */
+ * from the last snapshot, to the same bits; what becomes of the volume after a success,
+ * keep_checkpoint insures. BAD_SHAPE; BAD_ARGUMENT names the option, or: volume and sinogram share
+ * memory, the folder has a checkpoint of another computation; BAD_DATA: a value that is not finite
+ * (its place is told), or values that pass float32 on the way; OVER_BUDGET, NO_MEMORY, IO,
+ * CANCELLED. */
 
 /* Conjugate gradients on the normal equations (M. R. Hestenes, E. Stiefel, J. Res. Natl. Bur.
  * Stand. 49:409, 1952): the least |b - A x|. Takes no bounds and no relaxation. */
@@ -115,6 +119,11 @@ MOTET_API motet_status motet_ct_sirt(motet_ct_geometry *geometry,
                                      const motet_ct_solve_options *options,
                                      const motet_array *sinogram, motet_array *volume,
                                      motet_ct_solve_result *result);
+
+/* Removes the checkpoint in the folder, if there is one of that solver; the folder stays. IO;
+ * NO_MEMORY. */
+MOTET_API motet_status motet_ct_cgls_forget(motet_context *context, const char *folder);
+MOTET_API motet_status motet_ct_sirt_forget(motet_context *context, const char *folder);
 
 #ifdef __cplusplus
 }

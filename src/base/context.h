@@ -19,11 +19,12 @@ struct motet_context {
     char mark[17];                 /* of the names of temporary files */
     motet_context_options options; /* with the hooks filled in; `devices` is not kept */
 
-    pthread_mutex_t lock; /* guards records, scopes and report */
+    pthread_mutex_t lock; /* guards records, scopes, calls and report */
     context_record record[CONTEXT_RECORDS];
     uint64_t failures;
     struct scope *scopes;  /* of threads that run a job, see scope.h */
     atomic_int scoped;     /* how many */
+    struct call *calls;    /* under way, one for each thread, see call.h */
     struct report *report; /* see report.h */
 
     atomic_uint_fast64_t held, held_peak, blocks; /* bytes, bytes, count */

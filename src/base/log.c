@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/call.h"
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/fail.h"
@@ -50,8 +51,15 @@ void log_warning(motet_context *c, const char *component, const char *format, ..
 log_phase log_phase_begin(motet_context *c, const char *name, int64_t total)
 {
     const int64_t now = clock_now(c);
-    return (log_phase){
-        c, name, total, now, now - interval, 0, atomic_load(&c->cancelled), context_scope(c)};
+    call *around = call_under_way(c);
+    return (log_phase){.context = c,
+                       .name = name,
+                       .total = total,
+                       .start = now,
+                       .last = now - interval,
+                       .cancelled = around ? around->cancelled : atomic_load(&c->cancelled),
+                       .call = around,
+                       .scope = context_scope(c)};
 }
 
 motet_status log_phase_step(log_phase *phase, int64_t done)
@@ -69,8 +77,9 @@ motet_status log_phase_step(log_phase *phase, int64_t done)
                                   (double)(now - phase->start) * 1e-9};
         go = progress(&p, job ? job->progress_user : c->options.progress_user);
     }
-    if (go != MOTET_GO_ON || atomic_load(&c->cancelled) != phase->cancelled ||
-        (job && atomic_load(&job->cancelled)))
+    if (go != MOTET_GO_ON && phase->call) phase->call->stopped = 1;
+    if (go != MOTET_GO_ON || (phase->call && phase->call->stopped) ||
+        atomic_load(&c->cancelled) != phase->cancelled || (job && atomic_load(&job->cancelled)))
         return fail(c, MOTET_CANCELLED, "%s: cancelled after %lld of %lld", phase->name,
                     (long long)done, (long long)phase->total);
     if (job && now >= job->deadline)

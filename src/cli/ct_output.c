@@ -209,6 +209,12 @@ static int read_back(ct_output *out, motet_store *written)
             const motet_status st = motet_store_read_box(written, first, part, MOTET_F32, values);
             if (st != MOTET_OK) code = run_fail(r, r->context, st);
             if (!code) extent_add_f32(&seen, values, part[1] * line);
+            if (!code && run_stopped()) { /* too late to undo anything */
+                run_progress_end(r);
+                code = complain(r->args->command, EXIT_CANCELLED,
+                                "cancelled; %.200s is whole, but its values were not looked at",
+                                out->path);
+            }
         }
         run_progress(r, "look", k + 1, out->shape[0]);
     }

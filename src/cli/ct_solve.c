@@ -15,11 +15,14 @@ typedef motet_status disk_solver_fn(motet_ct_geometry *, const motet_ct_solve_op
                                     motet_store *, motet_store *, motet_store *,
                                     motet_ct_solve_result *);
 
+typedef motet_status forget_fn(motet_context *, const char *);
+
 typedef struct solving {
     run *r;
     const char *name; /* "cgls" */
     solver_fn *solve;
     disk_solver_fn *solve_on_disk;
+    forget_fn *forget;
     motet_store *initial; /* what it begins at; NULL: zeros */
     motet_ct_solve_options options;
     motet_ct_solve_result result;
@@ -50,6 +53,7 @@ static int choose(ct_task *t, void *user)
     o->least = args_given(a, "nonnegative") ? 0 : args_real(a, "least", o->least);
     o->greatest = args_real(a, "greatest", o->greatest);
     o->checkpoint = args_text(a, "resume");
+    o->keep_checkpoint = 1; /* until the output is in its place */
     t->plan_options.checkpoint = o->checkpoint != NULL;
     o->each = each;
     o->user = s;
@@ -110,6 +114,21 @@ static motet_status work_on_disk(ct_task *t, void *user)
     return st;
 }
 
+/* The output is in its place. */
+static void forget(const solving *s)
+{
+    const run *r = s->r;
+    const char *folder = args_text(r->args, "resume");
+    motet_error error;
+    if (!folder) return;
+    if (s->forget(r->context, folder) == MOTET_OK) {
+        rmdir(folder); /* what else is in it stays */
+        return;
+    }
+    motet_context_error(r->context, &error);
+    complain(r->args->command, EXIT_OK, "warning: the checkpoint stays: %s", error.message);
+}
+
 static void tell(ct_task *t, void *user)
 {
     const solving *s = user;
@@ -120,8 +139,7 @@ static void tell(ct_task *t, void *user)
 #undef STOP
     };
     const motet_ct_solve_result *k = &s->result;
-    const char *folder = args_text(r->args, "resume");
-    if (folder) rmdir(folder); /* the checkpoint in it is gone; what else is in it stays */
+    forget(s);
     json_object_set_new(r->result, "iterations", json_integer(k->iterations));
     json_object_set_new(r->result, "resumed", json_integer(k->resumed));
     json_object_set_new(r->result, "residual", json_finite(k->residual));
@@ -158,14 +176,18 @@ static int solve(const args *a, motet_ct_operation operation, solving s)
 
 int run_ct_cgls(const args *a)
 {
-    return solve(
-        a, MOTET_CT_CGLS,
-        (solving){.name = "cgls", .solve = motet_ct_cgls, .solve_on_disk = motet_ct_cgls_store});
+    return solve(a, MOTET_CT_CGLS,
+                 (solving){.name = "cgls",
+                           .solve = motet_ct_cgls,
+                           .solve_on_disk = motet_ct_cgls_store,
+                           .forget = motet_ct_cgls_forget});
 }
 
 int run_ct_sirt(const args *a)
 {
-    return solve(
-        a, MOTET_CT_SIRT,
-        (solving){.name = "sirt", .solve = motet_ct_sirt, .solve_on_disk = motet_ct_sirt_store});
+    return solve(a, MOTET_CT_SIRT,
+                 (solving){.name = "sirt",
+                           .solve = motet_ct_sirt,
+                           .solve_on_disk = motet_ct_sirt_store,
+                           .forget = motet_ct_sirt_forget});
 }

@@ -63,7 +63,7 @@ int cancelled(const args *a)
 {
     const char *folder = args_text(a, "resume");
     clear_line();
-    if (folder && access(folder, F_OK) == 0) /* else it is gone: all was done but the output */
+    if (folder && access(folder, F_OK) == 0) /* else nothing was begun */
         return complain(a->command, EXIT_CANCELLED,
                         "cancelled; no output was written, %.200s keeps what is finished", folder);
     return complain(a->command, EXIT_CANCELLED, "cancelled; nothing was written");

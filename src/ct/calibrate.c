@@ -2,6 +2,7 @@
  * depend on their values. */
 #include <motet/calibrate.h>
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "ct/operations.h"
 #include "rt/array.h"
@@ -52,6 +53,8 @@ motet_status motet_ct_calibrate(motet_ct_geometry *g, motet_ct_operation operati
     const int projects = operation == MOTET_CT_PROJECT;
     motet_array *input = NULL;
     motet_status st = MOTET_OK;
+    call one;
+    call_begin(c, &one);
     TRY_GOTO(make_input(c, projects ? volume_shape : sinogram_shape, &input));
     const motet_array sinogram = ct_array_sizes(c, 3, sinogram_shape);
     const motet_array volume = ct_array_sizes(c, 3, volume_shape);
@@ -65,5 +68,5 @@ motet_status motet_ct_calibrate(motet_ct_geometry *g, motet_ct_operation operati
         st = backproject(g, input, &volume, operation == MOTET_CT_RECON, options);
 out:
     motet_array_free(input);
-    return st;
+    return call_end(&one, st);
 }

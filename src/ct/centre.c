@@ -27,11 +27,11 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/threads.h"
 #include "ct/fft.h"
 #include "kern/exact.h"
 #include "rt/array.h"
@@ -312,8 +312,7 @@ out:
 motet_status motet_ct_find_centre(motet_context *context, const motet_array *sinogram,
                                   const double *angles, double *centre, double *quality)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = find_centre(context, sinogram, angles, centre, quality);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(context, &one);
+    return call_end(&one, find_centre(context, sinogram, angles, centre, quality));
 }

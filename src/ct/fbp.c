@@ -5,10 +5,10 @@
  * angles go into the filter. */
 #include <motet/ct_reconstruct.h>
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/threads.h"
 #include "ct/filter.h"
 #include "ct/geometry.h"
 #include "rt/array.h"
@@ -75,8 +75,7 @@ static motet_status fbp(motet_ct_geometry *g, const motet_ct_filter_options *opt
 motet_status motet_ct_fbp(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
                           const motet_array *sinogram, motet_array *volume)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = fbp(geometry, options, sinogram, volume);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, fbp(geometry, options, sinogram, volume));
 }

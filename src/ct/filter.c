@@ -6,9 +6,9 @@
  * by the window. */
 #include "ct/filter.h"
 
+#include "base/call.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/threads.h"
 #include "ct/fft.h"
 #include "ct/filter_fast.h"
 #include "ct/geometry.h"
@@ -211,8 +211,7 @@ static motet_status filter_sinogram(motet_ct_geometry *geometry,
 motet_status motet_ct_filter(motet_ct_geometry *geometry, const motet_ct_filter_options *options,
                              const motet_array *sinogram, motet_array *filtered)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = filter_sinogram(geometry, options, sinogram, filtered);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, filter_sinogram(geometry, options, sinogram, filtered));
 }

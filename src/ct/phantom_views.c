@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/threads.h"
 #include "ct/beam/beam.h"
 #include "ct/solid.h"
 #include "kern/exact.h"
@@ -159,17 +159,15 @@ static motet_status fill_sinogram(motet_ct_geometry *g, const motet_ct_phantom *
 motet_status motet_ct_phantom_volume(motet_ct_geometry *geometry, const motet_ct_phantom *phantom,
                                      motet_array *volume)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = fill_volume(geometry, phantom, volume);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, fill_volume(geometry, phantom, volume));
 }
 
 motet_status motet_ct_phantom_project(motet_ct_geometry *geometry, const motet_ct_phantom *phantom,
                                       motet_array *sinogram)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = fill_sinogram(geometry, phantom, sinogram);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, fill_sinogram(geometry, phantom, sinogram));
 }

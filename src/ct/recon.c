@@ -9,11 +9,11 @@
 
 #include <motet/device.h>
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/threads.h"
 #include "ct/operations.h"
 #include "ct/scan.h"
 #include "kern/bits.h"
@@ -261,8 +261,7 @@ static motet_status reconstruct(motet_ct_scan *scan, const motet_ct_recon_option
 motet_status motet_ct_recon(motet_ct_scan *scan, const motet_ct_recon_options *options,
                             motet_ct_slab_fn *slab, void *user, motet_ct_recon_result *result)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = reconstruct(scan, options, slab, user, result);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(scan->context, &one);
+    return call_end(&one, reconstruct(scan, options, slab, user, result));
 }

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/threads.h"
 #include "ct/angles.h"
 
 /* ---- Frames ---- */
@@ -285,10 +285,9 @@ out:
 motet_status motet_ct_scan_open(motet_context *context, const char *path,
                                 const motet_ct_scan_options *options, motet_ct_scan **out)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = open_scan(context, path, options, out);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(context, &one);
+    return call_end(&one, open_scan(context, path, options, out));
 }
 
 void motet_ct_scan_free(motet_ct_scan *scan)

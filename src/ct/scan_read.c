@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/threads.h"
 #include "ct/normalise.k.h"
 #include "ct/scan.h"
 #include "rt/op.h"
@@ -258,8 +258,7 @@ static motet_status read_and_warn(motet_ct_scan *scan, int64_t first, motet_arra
 
 motet_status motet_ct_scan_read(motet_ct_scan *scan, int64_t first, motet_array *sinogram)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = read_and_warn(scan, first, sinogram);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(scan->context, &one);
+    return call_end(&one, read_and_warn(scan, first, sinogram));
 }

@@ -4,13 +4,15 @@
  * towards the corners and differs from pixel to pixel by a few per cent; the dark level too. Flats
  * and darks are frames of the same detector. Random numbers are functions of (seed, kind of frame,
  * pixel), so no order of work can change a scan. */
+#include <string.h>
+
 #include <motet/ct.h>
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/threads.h"
 #include "ct/phantom.h"
 #include "kern/random.h"
 #include "rt/array.h"
@@ -162,12 +164,17 @@ static motet_status add_frames(motet_context *c, motet_store *store, const detec
     const int64_t pixels = d->rows * d->columns;
     const motet_store_info info = {
         .type = MOTET_U16, .axes = 3, .shape = {frames, d->rows, d->columns}};
+    motet_status st = MOTET_OK;
     uint16_t *all = mem_alloc_array(c, frames * pixels, sizeof *all);
     if (!all) return fail(c, MOTET_NO_MEMORY, "no memory for %lld frames", (long long)frames);
-    for (int64_t i = 0; i < frames; i++)
+    log_phase phase = log_phase_begin(c, "simulate frames", frames);
+    for (int64_t i = 0; i < frames; i++) {
         for (int64_t pixel = 0; pixel < pixels; pixel++)
             all[i * pixels + pixel] = count(d, pixel, open, stream, i);
-    const motet_status st = motet_store_add(store, entry, &info, all);
+        TRY_GOTO(log_phase_step(&phase, i + 1));
+    }
+    TRY_GOTO(motet_store_add(store, entry, &info, all));
+out:
     mem_free(c, all);
     return st;
 }
@@ -237,13 +244,27 @@ out:
 motet_status motet_ct_simulate(motet_context *context, const motet_ct_simulate_options *options,
                                const char *path, int overwrite)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = simulate(context, options, path, overwrite);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(context, &one);
+    return call_end(&one, simulate(context, options, path, overwrite));
 }
 
 /* ---- The known answer ---- */
+
+static void fill_truth(const phantom *head, int64_t ny, int64_t nx, double voxel, float *out)
+{
+    for (int64_t y = 0; y < ny; y++)
+        for (int64_t x = 0; x < nx; x++) {
+            double sum = 0.0;
+            for (int i = 0; i < 16; i++) {
+                const double dx = ((double)(i % 4) - 1.5) * 0.25;
+                const double dy = ((double)(i / 4) - 1.5) * 0.25;
+                sum += phantom_point(head, ((double)x - 0.5 * (double)(nx - 1) + dx) * voxel,
+                                     ((double)y - 0.5 * (double)(ny - 1) + dy) * voxel);
+            }
+            out[y * nx + x] = (float)(sum / 16.0);
+        }
+}
 
 static motet_status simulate_truth(motet_context *context, const motet_ct_simulate_options *options,
                                    double voxel, motet_array *volume)
@@ -262,30 +283,33 @@ static motet_status simulate_truth(motet_context *context, const motet_ct_simula
         return fail(context, MOTET_BAD_ARGUMENT, "voxel is %s, expected a positive length",
                     number_text(voxel, (char[NUMBER_TEXT]){0}));
     const int64_t ny = motet_array_size(volume, 1), nx = motet_array_size(volume, 2);
-    float *out = motet_array_data(volume);
+    motet_status st = MOTET_OK;
+    float *copy = NULL; /* the caller's array gets all or nothing */
+    if (!(volume->flags & MOTET_WRITE_DIRECT)) {
+        copy = mem_alloc(context, volume->bytes ? volume->bytes : 1);
+        if (!copy)
+            return fail(context, MOTET_NO_MEMORY, "no memory for %zu bytes of the volume",
+                        volume->bytes);
+    }
+    float *out = copy ? copy : volume->data;
+    log_phase phase = log_phase_begin(context, "truth", options->rows);
     for (int64_t z = 0; z < options->rows; z++) {
         const phantom head = row_phantom(options, z);
-        for (int64_t y = 0; y < ny; y++)
-            for (int64_t x = 0; x < nx; x++) {
-                double sum = 0.0;
-                for (int i = 0; i < 16; i++) {
-                    const double dx = ((double)(i % 4) - 1.5) * 0.25;
-                    const double dy = ((double)(i / 4) - 1.5) * 0.25;
-                    sum += phantom_point(&head, ((double)x - 0.5 * (double)(nx - 1) + dx) * voxel,
-                                         ((double)y - 0.5 * (double)(ny - 1) + dy) * voxel);
-                }
-                out[(z * ny + y) * nx + x] = (float)(sum / 16.0);
-            }
+        fill_truth(&head, ny, nx, voxel, out + z * ny * nx);
+        TRY_GOTO(log_phase_step(&phase, z + 1));
     }
-    return MOTET_OK;
+    if (copy && volume->bytes) memcpy(volume->data, copy, volume->bytes);
+    motet_array_changed(volume);
+out:
+    mem_free(context, copy);
+    return st;
 }
 
 motet_status motet_ct_simulate_truth(motet_context *context,
                                      const motet_ct_simulate_options *options, double voxel,
                                      motet_array *volume)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = simulate_truth(context, options, voxel, volume);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(context, &one);
+    return call_end(&one, simulate_truth(context, options, voxel, volume));
 }

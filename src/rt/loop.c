@@ -18,6 +18,7 @@ typedef struct work {
     const rt_loop *loop;
     int keeps; /* snapshots */
     loop_snapshot last;
+    int ended;                      /* there is no step after it */
     int64_t taken_at, cost;         /* of the last snapshot: when it was taken, nanoseconds */
     int64_t on_disk;                /* step of the checkpoint; -1: none */
     int64_t written_at, write_cost; /* of that, as above */
@@ -111,7 +112,7 @@ static motet_status fetch_all(const rt_loop *l)
 }
 
 /* The former one is whole until everything is here. */
-static motet_status take(work *w, int64_t step)
+static motet_status take(work *w, int64_t step, int ended)
 {
     const rt_loop *l = w->loop;
     const int64_t begin = clock_now(w->context);
@@ -121,6 +122,7 @@ static motet_status take(work *w, int64_t step)
             memcpy(w->last.state + loop_place(l, i), l->state[i]->data, l->state[i]->bytes);
     if (l->numbers_bytes) memcpy(w->last.numbers, l->numbers, l->numbers_bytes);
     w->last.step = step;
+    w->ended = ended;
     w->taken_at = clock_now(w->context);
     w->cost = w->taken_at - begin;
     w->told.snapshots++;
@@ -142,14 +144,16 @@ static void put_back(work *w)
 
 /* The checkpoint. */
 
-static void write_last(work *w)
+/* CANCELLED, DEADLINE; what else fails is warned about. */
+static motet_status write_last(work *w)
 {
     motet_context *c = w->context;
-    if (!w->loop->folder || w->last.step == w->on_disk) return;
+    if (!w->loop->folder || w->last.step == w->on_disk) return MOTET_OK;
     const int64_t begin = clock_now(c);
-    motet_error before, error;
-    motet_context_error(c, &before);
-    if (loop_file_write(c, w->loop, &w->last) == MOTET_OK) {
+    motet_error error;
+    const motet_status st = loop_file_write(c, w->loop, &w->last);
+    if (motet_status_class_of(st) == MOTET_CLASS_CANCELLED) return st;
+    if (st == MOTET_OK) {
         w->on_disk = w->last.step;
         w->told.written++;
     } else {
@@ -159,6 +163,7 @@ static void write_last(work *w)
     w->written_at = clock_now(c);
     w->write_cost = w->written_at - begin;
     w->told.written_seconds += (double)w->write_cost * 1e-9;
+    return MOTET_OK;
 }
 
 /* What is due after a step. */
@@ -168,14 +173,13 @@ static motet_status keep_up(work *w, int64_t step)
     if (loop_on_disk(w->loop)) {
         if (!w->loop->folder) return MOTET_OK;
         if (clock_now(w->context) - w->written_at < least_pause(w, w->write_cost)) return MOTET_OK;
-        TRY(take(w, step));
-        write_last(w);
-        return MOTET_OK;
+        TRY(take(w, step, 0));
+        return write_last(w);
     }
     if (clock_now(w->context) - w->taken_at < least_pause(w, w->cost)) return MOTET_OK;
-    TRY(take(w, step));
-    if (w->taken_at - w->written_at >= least_pause(w, w->write_cost)) write_last(w);
-    return MOTET_OK;
+    TRY(take(w, step, 0));
+    const int due = w->taken_at - w->written_at >= least_pause(w, w->write_cost);
+    return due ? write_last(w) : MOTET_OK;
 }
 
 /* The loop. */
@@ -196,9 +200,11 @@ static motet_status begin(work *w)
     w->losses = losses_of(c, &usable);
     w->written_at = clock_now(c);
     if (l->folder) TRY(loop_file_read(c, l, &w->last, &found));
-    if (!found) return take(w, 0);
+    if (!found) return take(w, 0, 0);
     put_back(w);
-    w->on_disk = w->told.resumed = w->last.step;
+    w->on_disk = w->last.step;
+    if (l->resume) TRY(l->resume(&w->last.step, &w->ended, l->user));
+    w->told.resumed = w->last.step;
     w->taken_at = clock_now(c);
     return MOTET_OK;
 }
@@ -207,7 +213,7 @@ static motet_status all_steps(work *w)
 {
     const rt_loop *l = w->loop;
     int64_t step = w->last.step;
-    int done = 0;
+    int done = w->ended;
     for (;;) {
         motet_status st = MOTET_OK;
         if (!done && step < l->steps) {
@@ -224,11 +230,18 @@ static motet_status all_steps(work *w)
                  (long long)w->last.step, (long long)step);
         put_back(w);
         step = w->last.step;
-        done = 0;
+        done = w->ended;
         w->told.restored++;
     }
     w->told.steps = step;
-    return MOTET_OK;
+    if (!l->folder) return MOTET_OK;
+    if (!l->keep) {
+        rt_loop_tidy(w->context, l->folder, l->name);
+        return MOTET_OK;
+    }
+    if (step == w->last.step && w->ended) return MOTET_OK;
+    TRY(take(w, step, 1));
+    return write_last(w);
 }
 
 motet_status rt_loop_run(motet_context *c, const rt_loop *loop, rt_loop_result *out)
@@ -240,13 +253,13 @@ motet_status rt_loop_run(motet_context *c, const rt_loop *loop, rt_loop_result *
     const int begun = st == MOTET_OK;
     if (begun) st = all_steps(&w);
     if (st == MOTET_OK) {
-        if (loop->folder) loop_file_remove(c, loop);
         w.told.seconds = clock_seconds_since(c, start);
         if (out) *out = w.told;
     } else if (begun) {
         motet_error error;
         motet_context_error(c, &error);
-        if (!loop_on_disk(loop)) write_last(&w); /* else what is on disk is between two steps */
+        if (!loop_on_disk(loop))
+            (void)write_last(&w); /* else what is on disk is between two steps */
         fail_where(c, fail(c, st, "%s", error.message), error.device, error.chunk);
     }
     mem_free(c, w.last.state);

@@ -8,11 +8,13 @@
  * more than a twentieth; none, where all devices work in host memory and there is no folder.
  *
  * With a folder, snapshots go to a file there by the same rule, and what was begun by another
- * process goes on from it, to the same bits. The file is there until the loop has succeeded.
+ * process goes on from it, to the same bits. The file is there until the loop has succeeded; with
+ * `keep` it is then of the loop's end, until rt_loop_forget: whatever becomes of the result,
+ * nothing is computed again.
  *
  * Where a state is on disk (rt/disk.h) no device has a part of it, and there are no snapshots of
  * it: the loop ends with the loss that ends a step. Its checkpoints are copied from disk to disk
- * after a step, by the same rule; none is written when a step fails. */
+ * after a step, by the same rule; none is written when a step fails or the copy is cancelled. */
 #ifndef MOTET_RT_LOOP_H
 #define MOTET_RT_LOOP_H
 
@@ -32,9 +34,13 @@ typedef struct rt_loop {
     /* Step k, from 0: runs operations, changes the state. *done = 1: there is no further one, which
      * must not depend on time. Called again for the same k after a loss. */
     motet_status (*step)(int64_t k, int *done, void *user);
+    /* Before the first step, where a checkpoint was found; NULL: nothing. *step is the next one,
+     * and may become a lower one; *done = 1: there is none, as the last one said that was taken. */
+    motet_status (*resume)(int64_t *step, int *done, void *user);
     void *user;
     double share;            /* of the time that snapshots may take, and checkpoints; 0: 0.05 */
     const char *folder;      /* of the checkpoint, made if it is not there; NULL: none */
+    int keep;                /* 1: it stays after a success */
     uint64_t fingerprint[2]; /* of all that the steps depend on beside the state: a checkpoint is
                                 taken only where it is the same */
 } rt_loop;
@@ -59,5 +65,9 @@ int64_t rt_loop_bytes(motet_context *context, const rt_loop *loop);
  * computation; IO: the folder cannot be read. A checkpoint that cannot be written is warned about,
  * and the former one stays; a damaged one, too, and is not used. */
 motet_status rt_loop_run(motet_context *context, const rt_loop *loop, rt_loop_result *out);
+/* Removes the checkpoint of a loop of that name, if there is one; the folder stays. IO. */
+motet_status rt_loop_forget(motet_context *context, const char *folder, const char *name);
+/* The same, of what is done whether or not this fails: then it is warned about. */
+void rt_loop_tidy(motet_context *context, const char *folder, const char *name);
 
 #endif

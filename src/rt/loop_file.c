@@ -85,7 +85,7 @@ static motet_status move_rows(store_file *f, const motet_array *a, int64_t at, i
 }
 
 static motet_status move_state(store_file *f, const rt_loop *l, int state, const loop_snapshot *s,
-                               direction way, digest *out)
+                               log_phase *phase, direction way, digest *out)
 {
     const motet_array *a = l->state[state];
     const int64_t most = rt_disk_rows(a);
@@ -99,6 +99,7 @@ static motet_status move_state(store_file *f, const rt_loop *l, int state, const
         return fail(f->context, MOTET_NO_MEMORY, "%s: no memory to move its arrays", f->path);
     for (int64_t first = 0; first < a->shape[0]; first += most) {
         const int64_t left = a->shape[0] - first, count = left < most ? left : most;
+        if (phase) TRY_GOTO(log_phase_look(phase));
         char *rows = buffer ? buffer : s->state + loop_place(l, state) + (size_t)first * row;
         TRY_GOTO(
             move_rows(f, a, place_of(l, state) + first * (int64_t)row, first, count, rows, way));
@@ -111,10 +112,10 @@ out:
     return st;
 }
 
-static motet_status path_of(motet_context *c, const rt_loop *l, char **out)
+static motet_status path_of(motet_context *c, const char *folder, const char *name, char **out)
 {
-    *out = mem_format(c, "%s/%s.loop", l->folder, l->name);
-    return *out ? MOTET_OK : fail(c, MOTET_NO_MEMORY, "%s: no memory for a path", l->folder);
+    *out = mem_format(c, "%s/%s.loop", folder, name);
+    return *out ? MOTET_OK : fail(c, MOTET_NO_MEMORY, "%s: no memory for a path", folder);
 }
 
 /* Reading. */
@@ -132,13 +133,14 @@ static motet_status read_states(store_file *f, const rt_loop *l, const uint64_t 
     if (!has_digest(&head[DIGESTS], digest_bytes(s->numbers, LOOP_NUMBERS)))
         return damaged(c, f->path, "its numbers are damaged");
     digest d;
+    log_phase phase = log_phase_begin(c, "checkpoint", 0);
     for (int i = 0; i < l->states; i++) {
-        TRY(move_state(f, l, i, s, CHECK, &d));
+        TRY(move_state(f, l, i, s, &phase, CHECK, &d));
         if (!has_digest(&head[DIGESTS + 2 + 2 * i], d))
             return damaged(c, f->path, "its arrays are damaged");
     }
     for (int i = 0; i < l->states; i++)
-        if (l->state[i]->disk) TRY(move_state(f, l, i, s, TAKE, &d));
+        if (l->state[i]->disk) TRY(move_state(f, l, i, s, &phase, TAKE, &d));
     return MOTET_OK;
 }
 
@@ -168,7 +170,7 @@ motet_status loop_file_read(motet_context *c, const rt_loop *l, loop_snapshot *s
     *found = 0;
     if (mkdir(l->folder, 0777) && errno != EEXIST) return fail_errno(c, errno, "%s", l->folder);
     char *path;
-    TRY(path_of(c, l, &path));
+    TRY(path_of(c, l->folder, l->name, &path));
     store_file f = {0};
     motet_status st = file_open(c, path, &f);
     if (st == MOTET_OK) st = read_all(&f, l, s);
@@ -193,9 +195,10 @@ static motet_status write_all(store_file *f, const rt_loop *l, const loop_snapsh
     set_head(l, head);
     head[STEP] = (uint64_t)s->step;
     set_digest(&head[DIGESTS], digest_bytes(s->numbers, LOOP_NUMBERS));
+    log_phase phase = log_phase_begin(f->context, "checkpoint", 0);
     for (int i = 0; i < l->states; i++) {
         digest d;
-        TRY(move_state(f, l, i, s, WRITE, &d));
+        TRY(move_state(f, l, i, s, loop_on_disk(l) ? &phase : NULL, WRITE, &d));
         set_digest(&head[DIGESTS + 2 + 2 * i], d);
     }
     set_digest(&head[HEAD - 2], of_head(head));
@@ -208,7 +211,7 @@ static motet_status write_all(store_file *f, const rt_loop *l, const loop_snapsh
 motet_status loop_file_write(motet_context *c, const rt_loop *l, const loop_snapshot *s)
 {
     char *path;
-    TRY(path_of(c, l, &path));
+    TRY(path_of(c, l->folder, l->name, &path));
     store_file f = {0};
     motet_status st = file_begin(c, path, 1, &f);
     if (st == MOTET_OK) st = write_all(&f, l, s);
@@ -217,10 +220,21 @@ motet_status loop_file_write(motet_context *c, const rt_loop *l, const loop_snap
     return st;
 }
 
-void loop_file_remove(motet_context *c, const rt_loop *l)
+motet_status rt_loop_forget(motet_context *c, const char *folder, const char *name)
 {
     char *path;
-    if (path_of(c, l, &path) != MOTET_OK) return;
-    unlink(path);
+    TRY(path_of(c, folder, name, &path));
+    const int reason = unlink(path) ? errno : 0;
+    const int none = reason == ENOENT || reason == ENOTDIR || reason == EISDIR;
+    const motet_status st = reason && !none ? fail_errno(c, reason, "%s", path) : MOTET_OK;
     mem_free(c, path);
+    return st;
+}
+
+void rt_loop_tidy(motet_context *c, const char *folder, const char *name)
+{
+    motet_error error;
+    if (rt_loop_forget(c, folder, name) == MOTET_OK) return;
+    motet_context_error(c, &error);
+    log_warning(c, "loop", "%s: the checkpoint stays: %s", name, error.message);
 }

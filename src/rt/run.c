@@ -7,12 +7,12 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/report.h"
-#include "base/threads.h"
 #include "rt/calibrate.h"
 #include "rt/devices.h"
 #include "rt/disk.h"
@@ -287,16 +287,16 @@ static motet_status go(run *r, flow *f)
 motet_status rt_run_with(motet_context *c, const rt_op *op, const rt_run_options *options)
 {
     TRY(rt_op_check(c, op));
+    call one;
+    call_begin(c, &one); /* engines compute in enqueue */
     rt_recover(c);
     run r = {
         .context = c, .options = options, .phase = log_phase_begin(c, op->name, op->extent[0])};
     flow f = {.context = c};
-    const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
     motet_status st = run_use(&r, op);
     if (st == MOTET_OK) st = go(&r, &f);
-    thread_float_leave(former);
     run_tell(op, st); /* sinks on disk need not be told */
-    return st;
+    return call_end(&one, st);
 }
 
 motet_status rt_run_cut(motet_context *c, const rt_op *op, const rt_cut *cut)

@@ -1,7 +1,7 @@
 /* Several operations in a row. While the last chunks of one are under way the next one begins, so
  * that devices do not run dry between them; its bytes are planned beside those that are held. */
+#include "base/call.h"
 #include "base/context.h"
-#include "base/threads.h"
 #include "rt/disk.h"
 #include "rt/recover.h"
 #include "rt/run_inside.h"
@@ -67,7 +67,6 @@ static motet_status begin(batch *b, int64_t item, int wait, run **out)
     *r = (run){.context = b->context,
                .options = b->options,
                .phase = log_phase_begin(b->context, op->name, op->extent[0])};
-    r->phase.cancelled = b->phase.cancelled;
     TRY(run_use(r, op));
     TRY(flow_begin(&b->flow, r, wait));
     *out = r;
@@ -176,6 +175,8 @@ motet_status rt_run_batch(motet_context *c, const rt_op *ops, int64_t count,
                     (long long)count);
     for (int64_t i = 0; i < count; i++) TRY(rt_op_check(c, &ops[i]));
     const rt_run_options defaults = rt_run_defaults(c);
+    call one;
+    call_begin(c, &one); /* engines compute in enqueue */
     batch b = {.context = c,
                .ops = ops,
                .count = count,
@@ -185,8 +186,5 @@ motet_status rt_run_batch(motet_context *c, const rt_op *ops, int64_t count,
                .flow = {.context = c},
                .phase = log_phase_begin(c, "batch", count)};
     rt_recover(c);
-    const thread_float_state former = thread_float_enter(); /* engines compute in enqueue */
-    const motet_status st = go(&b);
-    thread_float_leave(former);
-    return st;
+    return call_end(&one, go(&b));
 }

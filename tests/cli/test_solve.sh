@@ -1,6 +1,6 @@
 #!/bin/sh
 # motet ct cgls and sirt: the same bits however they run, a residual for each iteration, stops by rule, bounds kept; a run that
-# was ended goes on from its folder to the same bits.
+# was ended goes on from its folder to the same bits, also when only the output was left to write.
 . "${0%/*}/support.sh"
 need_python
 
@@ -50,11 +50,6 @@ for solver in cgls sirt; do
     kill -TERM $! 2>out.txt
     wait $!
     code=$?
-    if [ $code = 5 ] && [ ! -e kept ]; then # all was done but the output
-        grep -q 'nothing was written' err.txt || bad "cancelled at the end, $solver says $(tail -1 err.txt)"
-        rm -f whole.npy
-        continue
-    fi
     if [ $code = 5 ]; then
         grep -q 'kept keeps what is finished' err.txt || bad "cancelled $solver says $(tail -1 err.txt)"
         works ct $solver views.npy -o part.npy $scan --iterations 250 --resume kept --json part.json
@@ -65,6 +60,27 @@ for solver in cgls sirt; do
     cmp -s whole.npy part.npy || bad "$solver does not resume to the same bits"
     [ -e kept ] && bad "$solver leaves its folder: $(ls kept)"
     rm -rf kept whole.npy part.npy part.json
+done
+
+# What is solved stays until the output is in its place: here something else takes that on the way.
+for solver in cgls sirt; do
+    for how in no yes; do
+        works ct $solver views.npy -o whole.npy $scan --iterations 250 -q
+        "$MOTET" ct $solver views.npy -o part.npy $scan --iterations 250 --resume kept --from-disk $how --isa base --progress >out.txt 2>err.txt &
+        until grep -q ' of 250 (' err.txt || ! kill -0 $! 2>out.txt; do sleep 0.01; done
+        echo taken >part.npy
+        wait $!
+        [ $? = 2 ] || bad "$solver, its path taken: exit code is not 2: $(tail -1 err.txt)"
+        grep -q 'exists' err.txt || bad "$solver, its path taken, says $(tail -1 err.txt)"
+        [ -e kept/ct.$solver.loop ] || bad "$solver, its path taken: nothing is kept"
+        rm -f part.npy
+        works ct $solver views.npy -o part.npy $scan --iterations 250 --resume kept --json part.json
+        has 'solved    250 iterations, 250 of them before; stopped by iterations'
+        files report part.json 'len(r["result"]["residuals"]) == 1 and r["result"]["residuals"][0] == r["result"]["relative"]' || bad "$solver iterates again"
+        cmp -s whole.npy part.npy || bad "$solver, its path taken: other bits"
+        [ -e kept ] && bad "$solver, all done, leaves its folder: $(ls kept)"
+        rm -rf kept whole.npy part.npy part.json
+    done
 done
 
 refused 1 'but --nonnegative makes it 0' ct sirt views.npy -o w.npy $scan --least 1 --nonnegative

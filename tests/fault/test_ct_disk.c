@@ -219,6 +219,98 @@ static void every_failing_call(void **state)
     motet_context_free(c);
 }
 
+/* ---- A solver whose volume cannot be written ---- */
+
+static motet_status count(const motet_ct_iteration *iteration, void *user)
+{
+    (void)iteration;
+    ++*(int *)user;
+    return MOTET_OK;
+}
+
+/* Answers how often it told of an iteration; the file is committed. */
+static motet_status solve_and_keep(motet_context *c, motet_ct_geometry *g, int on_disk, int *told)
+{
+    motet_store *in = NULL, *out = NULL;
+    motet_array *pair[2] = {NULL, NULL};
+    motet_ct_solve_options o;
+    motet_ct_solve_options_init(&o);
+    o.iterations = 4;
+    o.checkpoint = path_of("sure");
+    o.keep_checkpoint = 1;
+    o.each = count, o.user = told;
+    *told = 0;
+    motet_status st = motet_store_open(c, path_of("sinogram.npy"), NULL, &in);
+    if (st == MOTET_OK) st = motet_ct_create_volume(g, path_of("made.mha"), NULL, 0, &out);
+    if (st == MOTET_OK && !on_disk) st = motet_ct_cgls_store(g, &o, NULL, in, out, NULL);
+    if (st == MOTET_OK && on_disk) st = ct_disk_pair(g, in, out, 1, pair);
+    if (st == MOTET_OK && on_disk)
+        st = ct_solve_on_disk(g, &ct_cgls, &o, test_folder(), NULL, pair[0], pair[1], NULL);
+    motet_array_free(pair[0]);
+    motet_array_free(pair[1]);
+    if (st == MOTET_OK) st = motet_store_commit(out);
+    motet_store_free(in);
+    motet_store_free(out);
+    return st;
+}
+
+static void read_start(const char *path, unsigned char *out, size_t bytes)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_true(fread(out, 1, bytes, f) == bytes);
+    fclose(f);
+}
+
+/* Each look at the clock is a microsecond later: checkpoints come when they came before. */
+static int64_t count_up(void *user)
+{
+    return 1000 * atomic_fetch_add((atomic_int_fast64_t *)user, 1);
+}
+
+/* Wherever the disk is full: the same call gives the same bits then, and where all iterations were
+ * done before, without one more. */
+static void a_full_disk_loses_no_iteration(void **state)
+{
+    (void)state;
+    enum { BYTES = 64 + sizeof(float) * N * N * N }; /* the file has that, at least */
+    static unsigned char want[BYTES], got[BYTES];
+    atomic_int_fast64_t looks = 0;
+    motet_context *c = begin();
+    motet_ct_geometry *g = cone(c);
+    c->options.clock = (motet_clock){count_up, &looks};
+    for (int on_disk = 0; on_disk < 2; on_disk++) {
+        int told, free_ones = 0, nth = 0, was_full;
+        assert_ok(c, solve_and_keep(c, g, on_disk, &told));
+        read_start(path_of("made.mha"), want, BYTES);
+        do {
+            remove_made();
+            assert_ok(c, motet_ct_cgls_forget(c, path_of("sure")));
+            nth++;
+            atomic_store(&failed, 0);
+            atomic_store(&countdown, nth);
+            const motet_status st = solve_and_keep(c, g, on_disk, &told);
+            atomic_store(&countdown, 0);
+            was_full = atomic_load(&failed);
+            const int done = told == 5;
+            if (st == MOTET_OK) continue; /* or a checkpoint was done without */
+            assert_int_equal(others(), 0);
+            assert_ok(c, solve_and_keep(c, g, on_disk, &told));
+            read_start(path_of("made.mha"), got, BYTES);
+            assert_memory_equal(want, got, BYTES);
+            if (!done) continue;
+            assert_int_equal(told, 1);
+            free_ones++;
+        } while (was_full);
+        assert_true(free_ones > 1);
+        remove_made();
+        assert_ok(c, motet_ct_cgls_forget(c, path_of("sure")));
+        assert_int_equal(rmdir(path_of("sure")), 0);
+    }
+    motet_ct_geometry_free(g);
+    motet_context_free(c);
+}
+
 static void every_failing_allocation(void **state)
 {
     (void)state;
@@ -254,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_failing_call),
+        cmocka_unit_test(a_full_disk_loses_no_iteration),
         cmocka_unit_test(every_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,6 +249,94 @@ static void a_cancelled_solver_goes_on(void **state)
     assert_true(resumed > 4);
 }
 
+typedef struct told {
+    int64_t times;
+    motet_ct_iteration last;
+} told;
+
+static motet_status count(const motet_ct_iteration *iteration, void *user)
+{
+    told *t = user;
+    t->times++;
+    t->last = *iteration;
+    return MOTET_OK;
+}
+
+/* In a context of its own, as of another process. */
+static void solve_and_keep(const char *devices, int which, int method, motet_ct_solve_options o,
+                           char digest[33], told *heard, motet_ct_solve_result *result)
+{
+    motet_context *c = sim_context(NULL, devices);
+    ct_scan_case s = case_of(c, which);
+    *heard = (told){.times = 0};
+    o.each = count, o.user = heard;
+    assert_ok(c, methods[method](s.geometry, &o, s.sinogram, s.volume, result));
+    assert_ok(c, motet_array_digest(s.volume, digest));
+    ct_case_free(&s);
+    motet_context_free(c);
+}
+
+static motet_status forget(int method, const char *folder)
+{
+    motet_context *c = test_context();
+    const motet_status st =
+        method ? motet_ct_sirt_forget(c, folder) : motet_ct_cgls_forget(c, folder);
+    motet_context_free(c);
+    return st;
+}
+
+/* A kept checkpoint gives the result again, whatever ended the iterations, and is told of one
+ * iteration, the last; with other rules it goes on, to the bits of one that never stopped. */
+static void a_kept_checkpoint_answers_again(void **state)
+{
+    (void)state;
+    const char *folder = test_path("again");
+    for (int which = 0; which < CASES; which++)
+        for (int method = 0; method < METHODS; method++)
+            for (int rule = 0; rule < 3; rule++) {
+                motet_ct_solve_options o;
+                motet_ct_solve_result first, second, whole;
+                char once[33], again[33], long_one[33];
+                told heard;
+                motet_ct_solve_options_init(&o);
+                o.iterations = rule ? 40 : ITERATIONS;
+                o.stall = rule == 1 ? 0.2 : 0;
+                o.tolerance = rule == 2 ? 0.9 : 0;
+                o.checkpoint = folder, o.keep_checkpoint = 1;
+                solve_and_keep("cpu", which, method, o, once, &heard, &first);
+                assert_int_equal(heard.times, first.iterations + 1);
+                assert_int_equal(first.stop, rule == 0   ? MOTET_CT_STOP_ITERATIONS
+                                             : rule == 1 ? MOTET_CT_STOP_STALLED
+                                                         : MOTET_CT_STOP_TOLERANCE);
+                for (int i = 0; i < 2; i++) {
+                    solve_and_keep(i ? "sim:0,cpu" : "cpu", which, method, o, again, &heard,
+                                   &second);
+                    assert_string_equal(again, once);
+                    assert_int_equal(heard.times, 1);
+                    assert_int_equal(heard.last.number, first.iterations);
+                    assert_int_equal(second.resumed, first.iterations);
+                    assert_int_equal(second.iterations, first.iterations);
+                    assert_int_equal(second.stop, first.stop);
+                    assert_true(second.residual == first.residual);
+                    assert_true(second.relative == first.relative);
+                }
+                o.iterations = first.iterations + 3;
+                o.stall = o.tolerance = 0;
+                solve_and_keep("cpu", which, method, o, again, &heard, &second);
+                assert_in_range(heard.times, 3, 4);
+                assert_int_equal(second.resumed, first.iterations);
+                o.checkpoint = NULL;
+                solve_and_keep("cpu", which, method, o, long_one, &heard, &whole);
+                assert_string_equal(again, long_one);
+                assert_true(second.residual == whole.residual);
+                assert_int_equal(second.iterations, whole.iterations);
+                assert_int_equal(rmdir(folder), -1);
+                assert_int_equal(forget(method, folder), MOTET_OK);
+                assert_int_equal(rmdir(folder), 0);
+                assert_int_equal(forget(method, folder), MOTET_OK); /* there is none */
+            }
+}
+
 /* Another method, geometry, sinogram, start or bound does not go on from it. */
 static void a_foreign_checkpoint_is_refused(void **state)
 {
@@ -296,6 +384,7 @@ int main(void)
                                        cmocka_unit_test(any_budget_from_the_least),
                                        cmocka_unit_test(state_stays_on_devices),
                                        cmocka_unit_test(a_cancelled_solver_goes_on),
+                                       cmocka_unit_test(a_kept_checkpoint_answers_again),
                                        cmocka_unit_test(a_foreign_checkpoint_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

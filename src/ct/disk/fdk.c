@@ -1,7 +1,7 @@
 /* Filtered back-projection from and to stores. Views in space are filtered on the way. Those of
  * independent slices are filtered into a file first: a slice needs little of every view. */
+#include "base/call.h"
 #include "base/mem.h"
-#include "base/threads.h"
 #include "ct/disk/disk.h"
 
 static motet_status slices(motet_ct_geometry *g, const motet_ct_filter_options *options,
@@ -22,8 +22,9 @@ static motet_status slices(motet_ct_geometry *g, const motet_ct_filter_options *
 motet_status motet_ct_fdk_store(motet_ct_geometry *g, const motet_ct_fdk_options *options,
                                 motet_store *sinogram, motet_store *volume)
 {
-    const thread_float_state former = thread_float_enter();
     motet_array *pair[2];
+    call one;
+    call_begin(g->context, &one);
     motet_status st = ct_disk_pair(g, sinogram, volume, 1, pair);
     if (st == MOTET_OK) {
         st = g->beam ? motet_ct_fdk(g, options, pair[0], pair[1])
@@ -31,6 +32,5 @@ motet_status motet_ct_fdk_store(motet_ct_geometry *g, const motet_ct_fdk_options
         motet_array_free(pair[0]);
         motet_array_free(pair[1]);
     }
-    thread_float_leave(former);
-    return st;
+    return call_end(&one, st);
 }

@@ -1,6 +1,6 @@
 /* Solvers from and to stores: in memory where all of it fits, else with every array in a file. */
+#include "base/call.h"
 #include "base/mem.h"
-#include "base/threads.h"
 #include "ct/disk/disk.h"
 #include "ct/solve/solver.h"
 #include "store/format.h"
@@ -31,14 +31,18 @@ static motet_status in_memory(const solving *s)
 {
     motet_context *c = s->geometry->context;
     motet_array *sinogram = NULL, *volume = NULL;
+    motet_ct_solve_options options = s->options;
     motet_status st = MOTET_OK;
+    options.keep_checkpoint = 1; /* the volume is still to be written */
     TRY_GOTO(motet_array_create(c, MOTET_F32, 3, s->sinogram->shape, &sinogram));
     TRY_GOTO(motet_array_create(c, MOTET_F32, 3, s->volume->shape, &volume));
     volume->flags |= MOTET_WRITE_DIRECT; /* nobody else sees it */
     TRY_GOTO(rt_disk_copy(s->sinogram, sinogram));
     if (s->start) TRY_GOTO(rt_disk_copy(s->start, volume));
-    TRY_GOTO(ct_solve(s->geometry, s->method, &s->options, sinogram, volume, s->result));
+    TRY_GOTO(ct_solve(s->geometry, s->method, &options, sinogram, volume, s->result));
     TRY_GOTO(rt_disk_copy(volume, s->volume));
+    if (options.checkpoint && !s->options.keep_checkpoint)
+        rt_loop_tidy(c, options.checkpoint, s->method->name);
 out:
     motet_array_free(sinogram);
     motet_array_free(volume);
@@ -95,18 +99,16 @@ motet_status motet_ct_cgls_store(motet_ct_geometry *geometry, const motet_ct_sol
                                  motet_store *start, motet_store *sinogram, motet_store *volume,
                                  motet_ct_solve_result *result)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = solve(geometry, &ct_cgls, options, start, sinogram, volume, result);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, solve(geometry, &ct_cgls, options, start, sinogram, volume, result));
 }
 
 motet_status motet_ct_sirt_store(motet_ct_geometry *geometry, const motet_ct_solve_options *options,
                                  motet_store *start, motet_store *sinogram, motet_store *volume,
                                  motet_ct_solve_result *result)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = solve(geometry, &ct_sirt, options, start, sinogram, volume, result);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, solve(geometry, &ct_sirt, options, start, sinogram, volume, result));
 }

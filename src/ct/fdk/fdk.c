@@ -1,8 +1,8 @@
 #include "ct/fdk/fdk.h"
 
+#include "base/call.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/threads.h"
 #include "ct/beam/beam.h"
 #include "rt/array.h"
 
@@ -68,8 +68,7 @@ static motet_status fdk(motet_ct_geometry *g, const motet_ct_fdk_options *option
 motet_status motet_ct_fdk(motet_ct_geometry *geometry, const motet_ct_fdk_options *options,
                           const motet_array *sinogram, motet_array *volume)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = fdk(geometry, options, sinogram, volume);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, fdk(geometry, options, sinogram, volume));
 }

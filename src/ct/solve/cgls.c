@@ -2,7 +2,7 @@
  *
  * Step k > 0: s = A' r, p = s + (|s|^2 / |s'|^2) p, q = A p, a = |s|^2 / |q|^2, x += a p,
  * r -= a q; s' is the s of the step before. */
-#include "base/threads.h"
+#include "base/call.h"
 #include "ct/solve/solver.h"
 
 static motet_status begin(ct_solver *s, motet_array *r, double *square)
@@ -55,8 +55,12 @@ motet_status motet_ct_cgls(motet_ct_geometry *geometry, const motet_ct_solve_opt
                            const motet_array *sinogram, motet_array *volume,
                            motet_ct_solve_result *result)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = ct_solve(geometry, &ct_cgls, options, sinogram, volume, result);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, ct_solve(geometry, &ct_cgls, options, sinogram, volume, result));
+}
+
+motet_status motet_ct_cgls_forget(motet_context *context, const char *folder)
+{
+    return rt_loop_forget(context, folder, ct_cgls.name);
 }

@@ -1,6 +1,6 @@
 /* Simultaneous iterative reconstruction: x += relaxation C A' R (b - A x), where R and C are the
  * inverses of A's row and column sums. */
-#include "base/threads.h"
+#include "base/call.h"
 #include "ct/solve/solver.h"
 #include "rt/disk.h"
 
@@ -46,6 +46,7 @@ const ct_method ct_sirt = {.name = "ct.sirt",
                            .rays = 2,
                            .rereads = 1,
                            .bounded = 1,
+                           .halves = 1,
                            .prepare = prepare,
                            .step = step};
 
@@ -53,8 +54,12 @@ motet_status motet_ct_sirt(motet_ct_geometry *geometry, const motet_ct_solve_opt
                            const motet_array *sinogram, motet_array *volume,
                            motet_ct_solve_result *result)
 {
-    const thread_float_state former = thread_float_enter();
-    const motet_status st = ct_solve(geometry, &ct_sirt, options, sinogram, volume, result);
-    thread_float_leave(former);
-    return st;
+    call one;
+    call_begin(geometry->context, &one);
+    return call_end(&one, ct_solve(geometry, &ct_sirt, options, sinogram, volume, result));
+}
+
+motet_status motet_ct_sirt_forget(motet_context *context, const char *folder)
+{
+    return rt_loop_forget(context, folder, ct_sirt.name);
 }

@@ -15,6 +15,8 @@
 
 static const double most_iterations = 1e12;
 
+enum { NOTHING_LEFT = 2 }; /* and more, by the reason: ct_solver_numbers.ended */
+
 void motet_ct_solve_options_init(motet_ct_solve_options *options)
 {
     *options = (motet_ct_solve_options){.size = sizeof *options,
@@ -243,19 +245,22 @@ motet_status ct_solver_range(const ct_solver *s, int64_t k, const char *what, do
                 s->name, what, number_text(k_sqrt(square), text), (long long)k);
 }
 
-motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done)
+/* Once of each. */
+static motet_status tell(ct_solver *s)
 {
     const motet_ct_solve_options *o = &s->options;
-    const double former = s->numbers.residual, residual = k_sqrt(square);
-    TRY(ct_solver_range(s, k, "residual", square));
-    s->last = iteration_of(s, k, residual);
-    s->numbers.residual = residual;
-    if (k > s->told) {
-        s->told = k;
-        if (o->each) TRY(o->each(&s->last, o->user));
-        TRY(log_phase_step(&s->phase, k));
-    }
-    *done = 1;
+    if (s->last.number <= s->told) return MOTET_OK;
+    s->told = s->last.number;
+    if (o->each) TRY(o->each(&s->last, o->user));
+    return log_phase_step(&s->phase, s->told);
+}
+
+/* After the last iteration. */
+static int rules_say_stop(ct_solver *s)
+{
+    const motet_ct_solve_options *o = &s->options;
+    const double former = s->numbers.before, residual = s->numbers.residual;
+    const int64_t k = s->numbers.number;
     if (residual == 0.0)
         s->stop = MOTET_CT_STOP_EXACT;
     else if (o->tolerance > 0.0 && residual <= o->tolerance * s->norm)
@@ -265,7 +270,20 @@ motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done)
     else if (k >= o->iterations)
         s->stop = MOTET_CT_STOP_ITERATIONS;
     else
-        *done = 0;
+        return 0;
+    return 1;
+}
+
+motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done)
+{
+    TRY(ct_solver_range(s, k, "residual", square));
+    s->numbers.before = s->numbers.residual;
+    s->numbers.residual = k_sqrt(square);
+    s->numbers.number = k;
+    s->last = iteration_of(s, k, s->numbers.residual);
+    TRY(tell(s));
+    *done = rules_say_stop(s);
+    s->numbers.ended = *done;
     return MOTET_OK;
 }
 
@@ -278,7 +296,23 @@ void ct_solver_end(ct_solver *s, int64_t k, motet_ct_stop stop, int *done)
                     (long long)k);
     s->last = iteration_of(s, k - 1, s->numbers.residual);
     s->stop = stop;
+    s->numbers.ended = NOTHING_LEFT + (int64_t)stop;
     *done = 1;
+}
+
+motet_status ct_solver_resume(int64_t *step, int *done, void *user)
+{
+    ct_solver *s = user;
+    const ct_solver_numbers *n = &s->numbers;
+    *done = 0;
+    if (!n->ended) return MOTET_OK;
+    s->last = iteration_of(s, n->number, n->residual);
+    const int nothing = n->ended >= NOTHING_LEFT;
+    if (nothing) s->stop = (motet_ct_stop)(n->ended - NOTHING_LEFT);
+    *done = nothing || rules_say_stop(s);
+    if (*done) return tell(s);
+    *step -= s->method->halves;
+    return MOTET_OK;
 }
 
 /* All of it. */
@@ -292,8 +326,10 @@ static motet_status iterate(ct_solver *s, const ct_method *m, rt_loop_result *to
                     .numbers_bytes = sizeof s->numbers,
                     .steps = s->options.iterations + 1,
                     .step = m->step,
+                    .resume = ct_solver_resume,
                     .user = s,
-                    .folder = s->options.checkpoint};
+                    .folder = s->options.checkpoint,
+                    .keep = s->options.keep_checkpoint || s->scratch};
     for (int i = 0; i < m->state_voxels; i++) loop.state[loop.states++] = s->voxels[i];
     for (int i = 0; i < m->state_rays; i++) loop.state[loop.states++] = s->rays[i];
     if (loop.folder) TRY(fingerprint(s, loop.fingerprint));
@@ -310,7 +346,10 @@ static motet_status deliver(const ct_solver *s, const ct_method *m, const rt_loo
     else if (s->x->data != s->volume->data && s->x->bytes)
         memcpy(s->volume->data, s->x->data, s->x->bytes);
     motet_array_changed(s->volume);
-    const int64_t before = told->resumed - m->begins;
+    if (s->options.checkpoint && s->scratch && !s->options.keep_checkpoint)
+        rt_loop_tidy(s->context, s->options.checkpoint, m->name);
+    int64_t before = told->resumed - m->begins;
+    if (before > s->last.number) before = s->last.number; /* the step that ends it is none */
     if (result)
         *result = (motet_ct_solve_result){.iterations = s->last.number,
                                           .resumed = before > 0 ? before : 0,
@@ -328,6 +367,7 @@ static motet_status solve(motet_ct_geometry *g, const ct_method *method,
     motet_status st = MOTET_OK;
     motet_context *c = g->context;
     ct_solver s = {.name = method->name,
+                   .method = method,
                    .geometry = g,
                    .context = c,
                    .scratch = scratch,

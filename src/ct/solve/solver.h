@@ -18,10 +18,14 @@ enum { CT_SOLVER_ARRAYS = 4 };
 typedef struct ct_solver_numbers {
     double gradient; /* CGLS: |A' r|^2 of the former step */
     double residual; /* of the former step */
+    double before;   /* and of the one before that */
+    int64_t number;  /* of the last iteration */
+    int64_t ended;   /* 1: a rule said stop; 2 and more: nothing was left to do */
 } ct_solver_numbers;
 
 typedef struct ct_solver {
     const char *name; /* "ct.cgls" */
+    const struct ct_method *method;
     motet_ct_geometry *geometry;
     motet_context *context;
     motet_ct_solve_options options;
@@ -48,6 +52,8 @@ typedef struct ct_method {
     int begins;                            /* 1: its step 0 is no iteration yet */
     int rereads;                           /* its steps read b, not the first alone */
     int bounded;                           /* it knows bounds and relaxation */
+    int halves;                            /* 1: the step that ends it is half of one, and is taken
+                                              again where it goes on after all */
     motet_status (*prepare)(ct_solver *s); /* before the first step; NULL: nothing. What it writes
                                               outlives the loss of a device */
     motet_status (*step)(int64_t k, int *done, void *user);
@@ -82,6 +88,8 @@ motet_status ct_solver_range(const ct_solver *s, int64_t k, const char *what, do
 /* Tells of iteration k, whose residual has this square. *done: a rule says stop. BAD_DATA: it is
  * not finite; what the caller's function answers; CANCELLED. */
 motet_status ct_solver_tell(ct_solver *s, int64_t k, double square, int *done);
+/* As rt_loop has it: the rules may be others than when the checkpoint was written. */
+motet_status ct_solver_resume(int64_t *step, int *done, void *user);
 /* Iteration k has nothing left to correct, or cannot: k - 1 was the last. */
 void ct_solver_end(ct_solver *s, int64_t k, motet_ct_stop stop, int *done);
 
