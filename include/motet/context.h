@@ -67,8 +67,13 @@ typedef struct motet_context_options {
     void *log_user;
     motet_progress_fn *progress; /* NULL: none */
     void *progress_user;
-    const char *devices; /* NULL or "cpu"; "auto": the GPUs if there are any, else the CPU; or names
-                            with commas between them */
+    /* NULL or "cpu"; or names with commas between them: "cpu", "cuda:0" (the first GPU that this
+     * process may use: CUDA_VISIBLE_DEVICES is heeded), "GPU-1f2e" (the GPU whose UUID begins so),
+     * "cuda" (all GPUs). What stands behind a '/' is a fallback: "cuda:0,cuda:1/cpu" computes on
+     * the CPU only what those decline, and goes on there when they are lost. "-cuda:1" takes one out
+     * again. "auto" is "cuda/cpu" where there are GPUs, without those that cannot be opened, and
+     * "cpu" else. */
+    const char *devices;
     int threads;         /* of the CPU device; 0: one for each processor this process may use */
     motet_isa isa;       /* AUTO: the best this processor has */
     int64_t chunk; /* rows of the outermost axis in one chunk; 0: chosen. Never changes bits */
@@ -79,6 +84,9 @@ typedef struct motet_context_options {
     int64_t chunks_per_device; /* of a device with memory of its own, about; 0: 4 */
     double verify_fraction;    /* 0 to 1: the part of the chunks that another device computes once
                                   more; a run whose bits differ answers CHECK_FAILED */
+    int lost_ends; /* 1: a run ends with DEVICE_LOST when the last device with memory of its own is
+                      lost, in place of going on on the CPU: for who can go on in a fresh process,
+                      where GPUs work again */
 } motet_context_options;
 
 MOTET_API void motet_context_options_init(motet_context_options *options);

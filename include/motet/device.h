@@ -23,10 +23,14 @@ MOTET_API int motet_context_devices(const motet_context *context);
 MOTET_API motet_status motet_context_device(const motet_context *context, int index,
                                             motet_device_info *out);
 
+/* How many GPUs this process may use, whether the context has them or not. `absence`, unless NULL:
+ * where there is none, why, in a line; else "". */
+MOTET_API int motet_context_gpus(motet_context *context, char absence[160]);
+
 /* How the work is shared out: device i gets weight[i] / sum of it, in whole rows; 0: none. For the
  * operations whose name is `operation` or begins with it up to a '.', ':' or '_' ("ct" is
  * "ct.filter", too; the longest name wins), or all (NULL). One for each device of the context.
- * NULL weights: as if none had been set. Holds for runs that begin later, and never changes bits.
+ * NULL weights: as if none had been set: all the same, but 0 for fallbacks. Holds for runs that begin later, and never changes bits.
  * BAD_ARGUMENT: another number of weights, negative ones, not finite ones, all 0; a name that is
  * empty, has spaces or more than 63 bytes; more than 32 names. */
 MOTET_API motet_status motet_context_weights(motet_context *context, const char *operation,

@@ -15,7 +15,7 @@ typedef struct ct_planning {
     const motet_ct_filter_options *filter;
     rt_plan_device device[RT_DEVICES];
     rt_weights weights[RT_WEIGHTINGS];
-    int devices;
+    int devices, own; /* 1: they are the context's */
     rt_plan_options options;
     int64_t held; /* on the host, all the while */
     int64_t host; /* the most */

@@ -110,6 +110,12 @@ typedef struct dev_table {
     /* What the name of a device says of it behind an '@', before it is opened; for tests. NULL: the
      * back end takes nothing. BAD_ARGUMENT. */
     motet_status (*options)(motet_context *context, int index, const char *text, size_t length);
+    /* Of a back end whose devices "auto" means, where there are any: why there are none, in a line
+     * that lives as long as the context. NULL: its devices are taken by name only. */
+    const char *(*absence)(motet_context *context);
+    /* The UUID of one, as the driver's own tools print it, "GPU-1f2e..."; "" where there is none.
+     * NULL: they have none. */
+    void (*uuid)(motet_context *context, int index, char text[48]);
 } dev_table;
 
 /* A device begins with its table, so that generic code can find it. */

@@ -29,6 +29,13 @@ const dev_table *dev_find(const char *name, size_t length, int *index)
     return NULL;
 }
 
+const dev_table *dev_gpus(void)
+{
+    for (const dev_table *const *t = dev_tables; *t; t++)
+        if ((*t)->absence) return *t;
+    return NULL;
+}
+
 void dev_end(motet_context *context)
 {
     for (const dev_table *const *t = dev_tables; *t; t++) (*t)->end(context);

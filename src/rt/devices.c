@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/fail.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "dev/registry.h"
+#include "rt/device_names.h"
 #include "rt/pool.h"
 
 static motet_status open_one(motet_context *c, const dev_table *table, int index)
@@ -33,35 +35,38 @@ static motet_status open_one(motet_context *c, const dev_table *table, int index
     return MOTET_OK;
 }
 
-static motet_status no_such_device(motet_context *c, const char *names, const char *name,
-                                   size_t length)
+/* The last one of the set, which did not open whole. */
+static void drop_last(motet_context *c)
 {
-    if (length > 5 && !strncmp(name, "cuda:", 5))
-        return fail(c, MOTET_BAD_ARGUMENT,
-                    "devices names %.*s, but this build of Motet drives no GPUs: take cpu, or auto",
-                    (int)length, name);
-    return fail(c, MOTET_BAD_ARGUMENT, "devices is \"%s\", expected cpu or auto", names);
+    rt_device *one = &c->devices->set[--c->devices->count];
+    one->table->close(one->device);
+    mem_free(c, one->baseline);
+    memset(one, 0, sizeof *one);
 }
 
-/* Names with commas between them. */
+/* What nobody named may be left out. */
+static motet_status open_named(motet_context *c, const rt_named *d)
+{
+    const int before = c->devices->count;
+    motet_status st = MOTET_OK;
+    if (d->options) st = d->table->options(c, d->number, d->options, d->options_length);
+    if (st == MOTET_OK) st = open_one(c, d->table, d->number);
+    if (st == MOTET_OK) c->devices->set[before].fallback = d->fallback;
+    if (st == MOTET_OK || !d->optional) return st;
+    motet_error error;
+    motet_context_error(c, &error);
+    if (c->devices->count > before) drop_last(c);
+    log_warning(c, "device", "%s:%d is left out: %s", d->table->name, d->number, error.message);
+    return MOTET_OK;
+}
+
 static motet_status open_all(motet_context *c, const char *names)
 {
-    for (const char *at = names;;) {
-        const size_t length = strcspn(at, ","), name = strcspn(at, ",@");
-        int index;
-        const dev_table *table = dev_find(at, name, &index);
-        if (table && name < length && !table->options) table = NULL;
-        if (!table) return no_such_device(c, names, at, length);
-        for (int i = 0; i < c->devices->count; i++)
-            if (c->devices->set[i].table == table && c->devices->set[i].number == index)
-                return fail(c, MOTET_BAD_ARGUMENT, "devices names %.*s twice", (int)name, at);
-        if (c->devices->count == RT_DEVICES)
-            return fail(c, MOTET_BAD_ARGUMENT, "devices names more than %d devices", RT_DEVICES);
-        if (name < length) TRY(table->options(c, index, at + name + 1, length - name - 1));
-        TRY(open_one(c, table, index));
-        at += length;
-        if (!*at++) return MOTET_OK;
-    }
+    rt_named named[RT_DEVICES];
+    int count;
+    TRY(rt_device_names(c, names, named, &count));
+    for (int i = 0; i < count; i++) TRY(open_named(c, &named[i]));
+    return MOTET_OK;
 }
 
 static motet_status make_set(motet_context *c)
@@ -80,9 +85,8 @@ static motet_status make_set(motet_context *c)
 
 motet_status rt_devices_open(motet_context *c, const char *names)
 {
-    if (!names || !strcmp(names, "auto")) names = "cpu";
     motet_status st = make_set(c);
-    if (st == MOTET_OK) st = open_all(c, names);
+    if (st == MOTET_OK) st = open_all(c, names ? names : "cpu");
     if (st != MOTET_OK) rt_devices_close(c);
     return st;
 }
@@ -163,12 +167,33 @@ void rt_device_reason(motet_context *c, const rt_device *one, char reason[160])
     pthread_mutex_unlock(&c->lock);
 }
 
+int rt_devices_ended(const motet_context *c)
+{
+    int own = 0;
+    for (int i = 0; i < c->devices->count; i++) {
+        const rt_device *one = &c->devices->set[i];
+        if (one->host_visible) continue;
+        if (!atomic_load(&one->lost)) return 0;
+        own = 1;
+    }
+    return own && c->options.lost_ends;
+}
+
 void rt_device_keep(motet_context *c, rt_device *one, rt_kept *kept)
 {
     pthread_mutex_lock(&c->lock);
     kept->next = one->kept;
     one->kept = kept;
     pthread_mutex_unlock(&c->lock);
+}
+
+int motet_context_gpus(motet_context *c, char absence[160])
+{
+    const dev_table *gpus = dev_gpus();
+    const int count = gpus ? gpus->count(c) : 0;
+    const char *why = gpus ? gpus->absence(c) : "this build of Motet drives none";
+    if (absence) snprintf(absence, 160, "%s", !count && why ? why : "");
+    return count;
 }
 
 int motet_context_devices(const motet_context *c) { return c->devices->count; }

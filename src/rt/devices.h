@@ -23,6 +23,7 @@ typedef struct rt_device {
     const dev_table *table; /* its back end */
     int number;             /* there */
     int host_visible;
+    int fallback;                 /* it computes only when no other device is left */
     motet_device_info info;       /* as it was when the device was first opened */
     atomic_int_fast64_t chunks;   /* done since the last reset of the report */
     atomic_int_fast64_t verified; /* computed once more, since then */
@@ -66,6 +67,8 @@ void rt_device_lose(motet_context *context, rt_device *one, const char *reason);
 const char *rt_device_words(const rt_device *one, const char *message);
 /* Why it was lost last; "" if it never was. */
 void rt_device_reason(motet_context *context, const rt_device *one, char reason[160]);
+/* 1: the context has devices with memory of their own, all are lost, and that is to end runs. */
+int rt_devices_ended(const motet_context *context);
 void rt_device_keep(motet_context *context, rt_device *one, rt_kept *kept);
 /* Releases what was kept; the device is closed. */
 void rt_device_release(motet_context *context, rt_device *one);

@@ -50,6 +50,7 @@ static motet_status leave(pipeline *p, pipe_device *d, motet_status status)
                 rt_device_words(d->on, p->reason));
     rt_device_leave(c, d->on);
     p->job->left[d - p->device] = 1;
+    if (rt_devices_ended(c)) return fail(c, MOTET_DEVICE_LOST, "%s", p->reason);
     return MOTET_OK;
 }
 

@@ -54,6 +54,10 @@ static motet_status weigh(run *r, int remaining)
     p->weights = o->weights ? o->weights : r->weights;
     p->weightings =
         o->weights ? o->weightings : rt_weights_of(r->context, r->weights, RT_WEIGHTINGS);
+    if (r->declined) {
+        p->weights = r->weights;
+        p->weightings = rt_weights_fallback(r->context, r->weights);
+    }
     if (remaining == count) return MOTET_OK;
     const rt_weights *meant = rt_weights_for(p, r->op->name);
     p->weightings = 0;
@@ -96,7 +100,7 @@ static motet_status make_plan(run *r)
         r->index[remaining++] = i;
         r->users = remaining;
     }
-    if (!remaining)
+    if (!remaining || rt_devices_ended(c))
         return fail(c, MOTET_DEVICE_LOST, "%s: no device is left, all are lost", r->op->name);
     r->plan_options = (rt_plan_options){.cut = o->cut,
                                         .shard_rows = o->shard_rows,
@@ -167,6 +171,19 @@ motet_status run_use(run *r, const rt_op *op)
     return rt_op_check(r->context, r->op);
 }
 
+/* There is no room on the devices, whatever others give back: 1, and the next plan is one for the
+ * fallbacks. */
+static int decline(run *r)
+{
+    motet_context *c = r->context;
+    rt_weights unused;
+    if (r->declined || !rt_weights_fallback(c, &unused)) return 0;
+    motet_error error;
+    motet_context_error(c, &error);
+    log_warning(c, "device", "%s is left to the fallback: %s", r->op->name, error.message);
+    return r->declined = 1;
+}
+
 motet_status run_plan(run *r, int wait)
 {
     motet_context *c = r->context;
@@ -180,6 +197,7 @@ motet_status run_plan(run *r, int wait)
         if (st == MOTET_OVER_BUDGET && !r->hold.behind &&
             (rt_pool_trim_devices(c) || rt_parts_spill(c)))
             continue;
+        if (st == MOTET_OVER_BUDGET && !r->hold.shared && decline(r)) continue;
         if (!wait || st != MOTET_OVER_BUDGET || !r->hold.shared) return run_end(r, st);
         TRY(rt_hold_wait(c, &r->hold, seen, &r->phase));
     }

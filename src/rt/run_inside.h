@@ -17,6 +17,7 @@ typedef struct run {
     rt_plan_device devices[RT_DEVICES];
     int index[RT_DEVICES]; /* of each in the context's device set */
     rt_weights weights[RT_WEIGHTINGS];
+    int declined;         /* 1: there is no room on other devices than fallbacks */
     int users;            /* so many of them are used by this run */
     int left[RT_DEVICES]; /* 1: it has left that one already */
     rt_hold hold;

@@ -16,7 +16,7 @@ typedef struct entry {
 
 struct rt_weights_store { /* guarded by the context's lock */
     int count;
-    entry entry[RT_WEIGHTINGS];
+    entry entry[RT_WEIGHTINGS - 1]; /* beside what is usual */
 };
 
 motet_status rt_weights_open(motet_context *c)
@@ -31,13 +31,31 @@ void rt_weights_close(motet_context *c)
     c->weights = NULL;
 }
 
+/* Weights of those that are fallbacks, or of the others, all the same. 0: there are not both. */
+static int alike(const motet_context *c, int fallback, rt_weights *out)
+{
+    int fallbacks = 0;
+    *out = (rt_weights){.count = c->devices->count};
+    for (int i = 0; i < out->count; i++) {
+        fallbacks += c->devices->set[i].fallback;
+        out->weight[i] = c->devices->set[i].fallback == fallback;
+    }
+    return fallbacks && fallbacks < out->count;
+}
+
+int rt_weights_fallback(motet_context *c, rt_weights *out) { return alike(c, 1, out); }
+
 int rt_weights_of(motet_context *c, rt_weights *out, int room)
 {
-    int count = 0;
+    int count = 0, all = 0;
     pthread_mutex_lock(&c->lock);
-    for (int i = 0; i < c->weights->count && count < room; i++)
-        if (c->weights->entry[i].weights.count) out[count++] = c->weights->entry[i].weights;
+    for (int i = 0; i < c->weights->count && count < room; i++) {
+        if (!c->weights->entry[i].weights.count) continue;
+        out[count] = c->weights->entry[i].weights;
+        all |= !out[count++].operation;
+    }
     pthread_mutex_unlock(&c->lock);
+    if (!all && count < room) count += alike(c, 0, &out[count]);
     return count;
 }
 
@@ -82,7 +100,7 @@ static entry *entry_of(rt_weights_store *s, const char *name)
 {
     for (int i = 0; i < s->count; i++)
         if (!strcmp(s->entry[i].name, name)) return &s->entry[i];
-    if (s->count == RT_WEIGHTINGS) return NULL;
+    if (s->count == RT_WEIGHTINGS - 1) return NULL;
     entry *e = &s->entry[s->count++];
     snprintf(e->name, sizeof e->name, "%s", name);
     return e;
@@ -107,5 +125,5 @@ motet_status motet_context_weights(motet_context *c, const char *operation, int 
     pthread_mutex_unlock(&c->lock);
     if (e) return MOTET_OK;
     return fail(c, MOTET_BAD_ARGUMENT, "weights for %s: %d operations have some already", operation,
-                RT_WEIGHTINGS);
+                RT_WEIGHTINGS - 1);
 }

@@ -4,7 +4,7 @@
 
 #include "rt/plan.h"
 
-enum { RT_WEIGHTINGS = 32, RT_WEIGHTS_NAME = 64 };
+enum { RT_WEIGHTINGS = 33, RT_WEIGHTS_NAME = 64 };
 
 typedef struct rt_weights_store rt_weights_store;
 
@@ -12,8 +12,11 @@ motet_status rt_weights_open(motet_context *context);
 void rt_weights_close(motet_context *context);
 
 /* Copies what is set, at most `room` of them; answers how many. The names live as long as the
- * context. */
+ * context. Where nothing is set for all operations, fallbacks have none of the work. */
 int rt_weights_of(motet_context *context, rt_weights *out, int room);
+
+/* Of what the other devices decline. 0: there are no fallbacks, or nothing else. */
+int rt_weights_fallback(motet_context *context, rt_weights *out);
 
 /* BAD_ARGUMENT, naming the weights: not `devices` of them, negative, not finite, or all 0. */
 motet_status rt_weights_check(motet_context *context, const rt_weights *weights, int devices);
