@@ -70,12 +70,12 @@ typedef struct motet_context_options {
     /* NULL or "cpu"; or names with commas between them: "cpu", "cuda:0" (the first GPU that this
      * process may use: CUDA_VISIBLE_DEVICES is heeded), "GPU-1f2e" (the GPU whose UUID begins so),
      * "cuda" (all GPUs). What stands behind a '/' is a fallback: "cuda:0,cuda:1/cpu" computes on
-     * the CPU only what those decline, and goes on there when they are lost. "-cuda:1" takes one out
-     * again. "auto" is "cuda/cpu" where there are GPUs, without those that cannot be opened, and
-     * "cpu" else. */
+     * the CPU only what those decline, and goes on there when they are lost. "-cuda:1" takes one
+     * out again. "auto" is "cuda/cpu" where there are GPUs, without those that cannot be opened,
+     * and "cpu" else. */
     const char *devices;
-    int threads;         /* of the CPU device; 0: one for each processor this process may use */
-    motet_isa isa;       /* AUTO: the best this processor has */
+    int threads;   /* of the CPU device; 0: one for each processor this process may use */
+    motet_isa isa; /* AUTO: the best this processor has */
     int64_t chunk; /* rows of the outermost axis in one chunk; 0: chosen. Never changes bits */
     uint64_t host_memory; /* the most bytes the context may hold at once; 0: no bound */
     uint64_t memory;      /* the most bytes that runs may hold at once on each device with memory of

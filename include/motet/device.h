@@ -16,6 +16,7 @@ typedef struct motet_device_info {
     motet_isa isa;         /* CPU: the kernels in use */
     uint64_t memory_total, memory_free; /* bytes */
     uint64_t memory_context; /* GPU: bytes of it that opening the device and its kernels took */
+    char uuid[48];           /* GPU: as nvidia-smi prints it, "GPU-1f2e..."; "": it has none */
 } motet_device_info;
 
 /* Devices of the context. DEVICE_LOST: it is lost; asking never brings it back. */
@@ -30,9 +31,10 @@ MOTET_API int motet_context_gpus(motet_context *context, char absence[160]);
 /* How the work is shared out: device i gets weight[i] / sum of it, in whole rows; 0: none. For the
  * operations whose name is `operation` or begins with it up to a '.', ':' or '_' ("ct" is
  * "ct.filter", too; the longest name wins), or all (NULL). One for each device of the context.
- * NULL weights: as if none had been set: all the same, but 0 for fallbacks. Holds for runs that begin later, and never changes bits.
- * BAD_ARGUMENT: another number of weights, negative ones, not finite ones, all 0; a name that is
- * empty, has spaces or more than 63 bytes; more than 32 names. */
+ * NULL weights: as if none had been set: all the same, but 0 for fallbacks. Holds for runs that
+ * begin later, and never changes bits. BAD_ARGUMENT: another number of weights, negative ones, not
+ * finite ones, all 0; a name that is empty, has spaces or more than 63 bytes; more than 32 names.
+ */
 MOTET_API motet_status motet_context_weights(motet_context *context, const char *operation,
                                              int count, const double *weights);
 

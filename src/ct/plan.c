@@ -91,8 +91,7 @@ static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX 
 /* What has no room elsewhere is the fallback's, as in a run. */
 static motet_status make_plan(const ct_planning *p, const rt_op *op, rt_plan *plan)
 {
-    const motet_status st =
-        rt_plan_make(p->context, op, p->device, p->devices, &p->options, plan);
+    const motet_status st = rt_plan_make(p->context, op, p->device, p->devices, &p->options, plan);
     rt_weights fallback;
     if (st != MOTET_OVER_BUDGET || !p->own || !rt_weights_fallback(p->context, &fallback))
         return st;

@@ -1,4 +1,5 @@
-/* Reading a list of devices. Items have commas between them; what stands behind a '/' is a fallback;
+/* Reading a list of devices. Items have commas between them; what stands behind a '/' is a
+ * fallback;
  * "-NAME" takes out again what the list has, wherever it stands. "auto" is "cuda/cpu" where there
  * are GPUs, and "cpu" else. */
 #include "rt/device_names.h"
@@ -31,13 +32,13 @@ static int is_uuid(const char *text, size_t length)
 
 static int is_number_of_gpu(const char *text, size_t length)
 {
-    return length > 5 && !memcmp(text, "cuda:", 5) &&
-           strspn(text + 5, "0123456789") >= length - 5;
+    return length > 5 && !memcmp(text, "cuda:", 5) && strspn(text + 5, "0123456789") >= length - 5;
 }
 
 static const char *plural(int count) { return count == 1 ? "" : "s"; }
 
-/* The GPU whose UUID begins so; the prefixes differ for parts of one, which the driver shows as GPUs.
+/* The GPU whose UUID begins so; the prefixes differ for parts of one, which the driver shows as
+ * GPUs.
  */
 static int number_of_uuid(const list *l, const char *text, size_t length)
 {

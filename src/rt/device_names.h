@@ -6,9 +6,9 @@
 
 typedef struct rt_named {
     const dev_table *table;
-    int number;   /* there */
-    int fallback; /* computes only when no other device is left */
-    int optional; /* nobody named it: when it does not open, others do */
+    int number;          /* there */
+    int fallback;        /* computes only when no other device is left */
+    int optional;        /* nobody named it: when it does not open, others do */
     const char *options; /* in the list, behind an '@'; NULL: none */
     size_t options_length;
 } rt_named;

@@ -17,8 +17,7 @@ static void hear(motet_log_level level, const char *component, const char *text,
     heard *h = user;
     (void)component;
     const size_t n = strlen(h->warnings);
-    if (level == MOTET_LOG_WARNING)
-        snprintf(h->warnings + n, sizeof h->warnings - n, "%s\n", text);
+    if (level == MOTET_LOG_WARNING) snprintf(h->warnings + n, sizeof h->warnings - n, "%s\n", text);
 }
 
 static motet_context *begin(heard *h, const sim_config *config, const char *names)

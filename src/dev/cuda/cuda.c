@@ -240,6 +240,7 @@ static motet_status info(dev *device, motet_device_info *out)
     out->memory_total = total;
     out->memory_free = available;
     out->memory_context = d->context_bytes;
+    cuda_uuid(d->base.context, d->number, out->uuid);
     return MOTET_OK;
 }
 
@@ -344,4 +345,6 @@ const dev_table dev_cuda = {
     .memory_name = memory_name,
     .host_access = host_access,
     .end = end,
+    .absence = cuda_absence,
+    .uuid = cuda_uuid,
 };
