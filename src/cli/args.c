@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "device_list.h"
 #include "weights.h"
 
 int complain(const command *c, int code, const char *format, ...)
@@ -94,22 +95,6 @@ static int read_several(const flag *f, const char *text, flag_value *v)
     return 1;
 }
 
-static int devices_text(const char *text)
-{
-    if (!strcmp(text, "auto")) return 1;
-    for (;;) {
-        const size_t n = strcspn(text, ",");
-        const int cpu = n == 3 && !strncmp(text, "cpu", 3);
-        const size_t prefix = !strncmp(text, "cuda:", 5) ? 5 : !strncmp(text, "sim:", 4) ? 4 : 0;
-        const size_t digits = prefix ? strspn(text + prefix, "0123456789") : 0;
-        /* what follows the '@' of a simulated device is its own affair */
-        const int ends = prefix + digits == n || (prefix == 4 && text[prefix + digits] == '@');
-        if (!cpu && !(digits > 0 && digits < 4 && ends)) return 0;
-        if (!text[n]) return 1;
-        text += n + 1;
-    }
-}
-
 static int weights_text(const char *text)
 {
     weights one;
@@ -127,7 +112,7 @@ static int read_value(const flag *f, const char *text, flag_value *v)
     case FLAG_SWITCH: return 0;
     case FLAG_TEXT:
     case FLAG_FILE: return *text != 0;
-    case FLAG_DEVICES: return devices_text(text);
+    case FLAG_DEVICES: return device_list_good(text);
     case FLAG_WEIGHTS: return weights_text(text);
     case FLAG_REAL: return finite_real(text, &v->real[0]) && in_bounds(f, v->real[0]);
     case FLAG_WHOLE: return number_whole(text, &v->whole[0]) && in_bounds(f, (double)v->whole[0]);

@@ -270,7 +270,10 @@ int run_bench(const args *a)
                .size = args_whole(a, "size", 128),
                .repeat = args_whole(a, "repeat", 5),
                .table = json_array()};
-    if (b.devices && (!strcmp(b.devices, "cpu") || !strcmp(b.devices, "auto"))) b.devices = NULL;
+    if (r.devices_used == 1 && !strcmp(r.device[0], "cpu"))
+        b.devices = NULL;
+    else if (!b.devices)
+        b.devices = "auto";
     code = run_check_distinct(&r);
     if (!code) code = measure_all(&b);
     if (!code) tell_pair(&b);

@@ -3,10 +3,12 @@
  *     b            a sign of life           o PATH       an output
  *     l NAME TEXT  a device ended the run   i DEV INODE  of a file about to take an output's place
  *     d CODE       the command is over      m MARK       of the names of its temporary files
+ *     n NAME UUID  a device that it uses
  *
  * All that a child knows of the supervision comes through one variable of the environment:
- * "PARENT:SOCKET:BYTES:FILE,FILE,...:NAME,..." with the descriptors of the journals, the last of
- * which is its own, of so many bytes, and the names of devices to leave out. */
+ * "PARENT:SOCKET:RETURNS:BYTES:FILE,FILE,...:NAME,..." with how many there were before it, the
+ * descriptors of the journals, the last of which is its own, of so many bytes, and the names of
+ * devices to leave out. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +26,7 @@
 #include "supervise.h"
 
 static struct {
-    int is, socket, lost;
+    int is, socket, returns, lost;
     pid_t parent;
     uint64_t bytes;
     char out[CHILD_NAMES];
@@ -34,6 +36,7 @@ static struct {
 } child = {.socket = -1};
 
 int child_is(void) { return child.is; }
+int child_is_fresh(void) { return child.is && child.returns > 0; }
 
 static double seconds(void)
 {
@@ -53,9 +56,10 @@ static void say(const char *text, int waits)
 static int read_variable(const char *text)
 {
     long parent;
-    int socket, at = 0;
+    int socket, returns, at = 0;
     unsigned long long bytes;
-    if (sscanf(text, "%ld:%d:%llu:%n", &parent, &socket, &bytes, &at) < 3 || !at) return 0;
+    if (sscanf(text, "%ld:%d:%d:%llu:%n", &parent, &socket, &returns, &bytes, &at) < 4 || !at)
+        return 0;
     for (text += at; child.count < CHILD_FILES; text++) {
         char *end;
         const long file = strtol(text, &end, 10);
@@ -68,6 +72,7 @@ static int read_variable(const char *text)
     snprintf(child.out, sizeof child.out, "%s", text + 1);
     child.parent = (pid_t)parent;
     child.socket = socket;
+    child.returns = returns;
     child.bytes = bytes;
     return 1;
 }
@@ -106,33 +111,23 @@ void child_orphaned(void)
     if (child.is && getppid() != child.parent) alarm(5);
 }
 
-/* 1 if `name`, up to its options, is in the list of those left out. */
-static int left_out(const char *name, size_t length)
-{
-    const size_t own = strcspn(name, ",@") < length ? strcspn(name, ",@") : length;
-    for (const char *at = child.out; *at; at += *at == ',') {
-        const size_t n = strcspn(at, ",");
-        if (n == own && !strncmp(at, name, own)) return 1;
-        at += n;
-    }
-    return 0;
-}
-
 const char *child_devices(const char *names, char *out, size_t room)
 {
-    if (!child.is || !*child.out || strlen(names) >= room) return names;
-    size_t used = 0;
-    for (const char *at = names; *at; at += *at == ',') {
+    if (!child.is || !*child.out) return names;
+    size_t used = (size_t)snprintf(out, room, "%s", names);
+    for (const char *at = child.out; *at && used < room; at += *at == ',') {
         const size_t n = strcspn(at, ",");
-        if (!left_out(at, n)) {
-            if (used) out[used++] = ',';
-            memcpy(out + used, at, n);
-            used += n;
-        }
+        used += (size_t)snprintf(out + used, room - used, ",-%.*s", (int)n, at);
         at += n;
     }
-    out[used] = 0;
-    return used ? out : names;
+    return used < room ? out : names;
+}
+
+void child_uses(const char *device, const char *uuid)
+{
+    char text[160];
+    snprintf(text, sizeof text, "n %.60s %.60s", device, *uuid ? uuid : "-");
+    say(text, 1);
 }
 
 void child_beat(void)

@@ -20,7 +20,7 @@ typedef enum flag_kind {
     FLAG_SWITCH,
     FLAG_TEXT,
     FLAG_FILE,
-    FLAG_DEVICES, /* auto, or a list of cpu, cuda:N and sim:N */
+    FLAG_DEVICES, /* auto, or a list: device_list.h */
     FLAG_WEIGHTS, /* 1,2.5 or 1,2;ct.filter=0,1 */
     FLAG_REAL,
     FLAG_WHOLE,

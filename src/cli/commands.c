@@ -14,10 +14,12 @@
     }
 
 static const flag run_flags[] = {
-    {"devices", 0, FLAG_DEVICES, 0, 0, 0, "LIST", "auto, cpu, cuda:N or a list such as cpu,cuda:0",
+    {"devices", 0, FLAG_DEVICES, 0, 0, 0, "LIST", "auto, cpu, cuda, or a list such as cpu,cuda:0",
      "auto",
-     "where to compute; auto: the GPUs if there are any, else the CPU; sim:N, a simulated device, "
-     "is for tests"},
+     "where to compute: cpu, cuda:N, GPU-UUID (its beginning), cuda (all GPUs), or several with "
+     "commas; what stands behind a / computes only what the others decline or leave: cuda:0/cpu; "
+     "-cuda:1 leaves one out; auto: cuda/cpu if there are GPUs, else cpu; sim:N, a simulated "
+     "device, is for tests"},
     {"weights", 0, FLAG_WEIGHTS, 0, 0, 0, "LIST",
      "one number of at least 0 for each device, such as 1,2.5 or 1,2;ct.filter=0,1 "
      "(" WEIGHTS_OPERATIONS ")",

@@ -1,17 +1,32 @@
 #include "resume.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "supervise.h"
+
+/* The CPU does not break its process: what it finishes needs no copy, unless one was asked for or
+ * another process has left some. */
+static int shares(const run *r)
+{
+    const char *word = args_text(r->args, "supervise");
+    if (child_is_fresh() || (word && !strcmp(word, "yes"))) return 1;
+    for (int i = 0; i < r->devices_used; i++)
+        if (strcmp(r->device[i], "cpu") != 0) return 1;
+    return 0;
+}
 
 int resume_begin(run *r)
 {
     motet_journal_options o;
     motet_journal_options_init(&o);
     o.folder = args_text(r->args, "resume");
-    const motet_status st =
-        o.folder ? motet_context_journal(r->context, &o) : child_journal(r->context);
+    motet_status st = MOTET_OK;
+    if (o.folder)
+        st = motet_context_journal(r->context, &o);
+    else if (shares(r))
+        st = child_journal(r->context);
     return st == MOTET_OK ? EXIT_OK : run_fail(r, r->context, st);
 }
 

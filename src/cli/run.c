@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "device_list.h"
 #include "report.h"
 #include "supervise.h"
 #include "weights.h"
@@ -178,12 +179,31 @@ const char *run_hint(const run *r, motet_status status, const char *message, cha
         if (args_given(r->args, bounds[i]))
             snprintf(out, RUN_HINT, "; --%s allows %.40s", bounds[i],
                      args_text(r->args, bounds[i]));
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (visible && strstr(message, " to use: ")) /* of GPUs */
+        snprintf(out, RUN_HINT, "; CUDA_VISIBLE_DEVICES is \"%.80s\"", visible);
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
         if (!strstr(message, hints[i].field)) continue;
         const int here = has_flag(r->args->command, hints[i].flag);
         snprintf(out, RUN_HINT, "; %s%s", here ? "" : "motet ct recon ", hints[i].advice);
     }
     return out;
+}
+
+/* The device that was lost first, as after a kernel that traps all GPUs of a process are: it has
+ * the least time to wait. "-": none is known. */
+static const char *culprit(const run *r, const motet_context *context)
+{
+    const char *name = "-";
+    double least = 0;
+    for (int i = 0; context == r->context && i < r->devices_used; i++) {
+        motet_device_state s;
+        if (motet_context_device_state(context, i, &s) != MOTET_OK || !s.lost) continue;
+        if (*name != '-' && s.wait >= least) continue;
+        name = r->device[i];
+        least = s.wait;
+    }
+    return name;
 }
 
 int run_fail(const run *r, const motet_context *context, motet_status status)
@@ -195,26 +215,22 @@ int run_fail(const run *r, const motet_context *context, motet_status status)
     clear_line();
     const char *message =
         error.status == status && *error.message ? error.message : motet_status_text(status);
-    motet_device_info device = {.name = "-"};
-    if (error.status == status && error.device >= 0)
-        motet_context_device(context, error.device, &device);
     if ((status == MOTET_DEVICE_LOST || status == MOTET_DEVICE_HUNG) &&
-        child_lost(*device.name ? device.name : "-", message))
+        child_lost(culprit(r, context), message))
         return run_exit_code(status);
     char hint[RUN_HINT];
     return complain(r->args->command, run_exit_code(status), "%s%s", message,
                     run_hint(r, status, message, hint));
 }
 
-/* auto is the CPU where there is no GPU. */
-static int names_cpu(const char *devices)
+/* The list that the command was given; those without such a flag compute nothing worth a GPU. */
+static const char *devices_of(const args *a)
 {
-    for (const char *at = devices;; at++) {
-        const size_t n = strcspn(at, ",");
-        if ((n == 3 && !strncmp(at, "cpu", 3)) || (n == 4 && !strncmp(at, "auto", 4))) return 1;
-        at += n;
-        if (!*at) return 0;
-    }
+    const flag *f;
+    int i = 0;
+    while ((f = command_flag(a->command, i)) && f->kind != FLAG_DEVICES) i++;
+    if (!f) return "cpu";
+    return args_given(a, "devices") ? args_text(a, "devices") : "auto";
 }
 
 void run_options(run *r, motet_context_options *o)
@@ -224,8 +240,8 @@ void run_options(run *r, motet_context_options *o)
     o->log = on_log;
     o->progress = on_progress;
     o->progress_user = r;
-    const char *devices = args_given(a, "devices") ? args_text(a, "devices") : "auto";
-    o->devices = child_devices(devices, r->devices, sizeof r->devices);
+    o->devices = child_devices(devices_of(a), r->devices, sizeof r->devices);
+    o->lost_ends = child_is();
     o->threads = (int)args_whole(a, "threads", 0);
     const flag_value *isa = args_value(a, "isa");
     o->isa = isa->given ? (motet_isa)isa->choice : MOTET_ISA_AUTO;
@@ -233,10 +249,6 @@ void run_options(run *r, motet_context_options *o)
     o->verify_fraction = args_real(a, "verify-fraction", 0);
     o->memory = args_value(a, "memory")->bytes;
     o->host_memory = args_value(a, "host-memory")->bytes;
-    /* The CPU's memory is the host's: the smaller bound holds. */
-    if (o->memory && (!o->host_memory || o->memory < o->host_memory) && names_cpu(o->devices))
-        o->host_memory = o->memory;
-    r->host_memory = o->host_memory;
 }
 
 motet_status run_weights(const run *r, motet_context *context)
@@ -252,10 +264,26 @@ motet_status run_weights(const run *r, motet_context *context)
     return MOTET_OK;
 }
 
+/* The CPU's memory is the host's: the smaller bound holds. 1: that is --memory. */
+static int bound_host(motet_context_options *o)
+{
+    if (!o->memory || (o->host_memory && o->host_memory <= o->memory)) return 0;
+    o->host_memory = o->memory;
+    return 1;
+}
+
 motet_status run_context(run *r, const motet_context_options *options, motet_context **out)
 {
-    (void)r;
-    const motet_status st = motet_context_create(options, out);
+    motet_context_options o = *options;
+    if (device_list_cpu(o.devices)) bound_host(&o);
+    motet_status st = motet_context_create(&o, out);
+    /* Without GPUs auto is the CPU. */
+    if (st == MOTET_OK && device_list_auto(o.devices) && motet_context_devices(*out) == 1 &&
+        bound_host(&o)) {
+        motet_context_free(*out);
+        st = motet_context_create(&o, out);
+    }
+    r->host_memory = o.host_memory;
     if (st == MOTET_OK) atomic_store(&reached, *out);
     return st;
 }
@@ -272,8 +300,20 @@ static int context_failed(const run *r, motet_status st)
     /* The flags were well formed, so what is missing is a device or an instruction set. */
     const int lacking = st == MOTET_BAD_ARGUMENT || st == MOTET_UNSUPPORTED;
     char hint[RUN_HINT];
+    if (child_is_fresh() && child_lost("-", text)) return EXIT_DEVICE;
     return complain(r->args->command, lacking ? EXIT_DEVICE : run_exit_code(st), "%s%s", text,
                     run_hint(r, st, text, hint));
+}
+
+static void note_devices(run *r)
+{
+    const int count = motet_context_devices(r->context);
+    for (int i = 0; i < count && i < RUN_DEVICES; i++) {
+        motet_device_info d = {.name = "-"};
+        motet_context_device(r->context, i, &d);
+        memcpy(r->device[r->devices_used++], d.name, sizeof d.name);
+        if (strcmp(d.name, "cpu") != 0) child_uses(d.name, d.uuid);
+    }
 }
 
 int run_begin(run *r, const args *a)
@@ -290,6 +330,7 @@ int run_begin(run *r, const args *a)
     run_options(r, &options);
     const motet_status st = run_context(r, &options, &r->context);
     if (st != MOTET_OK) return context_failed(r, st);
+    note_devices(r);
     if (run_weights(r, r->context) != MOTET_OK) {
         const int code = run_fail(r, r->context, MOTET_BAD_ARGUMENT);
         run_end(r, code);

@@ -9,7 +9,7 @@
 #include "args.h"
 #include "outfile.h"
 
-enum { RUN_HINT = 192 };
+enum { RUN_HINT = 192, RUN_DEVICES = 16 };
 
 typedef struct run {
     const args *args;
@@ -20,9 +20,11 @@ typedef struct run {
     outfile json_file;
     json_t *inputs, *outputs; /* of paths */
     json_t *result, *stages;
-    double begun;         /* seconds */
-    char devices[512];    /* those that are not left out */
-    uint64_t host_memory; /* most bytes on the host; 0: no bound */
+    double begun;                 /* seconds */
+    char devices[2048];           /* as asked for, when some are left out */
+    int devices_used;             /* how many the context has, */
+    char device[RUN_DEVICES][32]; /* and their names, which lost ones do not tell any more */
+    uint64_t host_memory;         /* most bytes on the host; 0: no bound */
 } run;
 
 /* Installs the handlers, makes the context, begins the JSON file. EXIT_OK, or a code after one line

@@ -3,6 +3,7 @@
  * messages and of its end. */
 #include "supervise.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "device_list.h"
 #include "run.h"
 #include "suspects.h"
 #include "sweep.h"
@@ -48,6 +50,18 @@ typedef struct child_process {
     char culprit[64], reason[1024]; /* reason "": it ended by itself */
 } child_process;
 
+/* Whether there is a driver of GPUs: a process of its own looks, so that nothing of it is in this
+ * one. Of GPUs without a driver nothing can be used; a driver without GPUs costs a process. */
+static int finds_driver(void)
+{
+    int status = 1;
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (!pid) _exit(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) ? 0 : 1);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 int supervise_wanted(const args *a)
 {
     if (child_is()) return 0;
@@ -57,7 +71,8 @@ int supervise_wanted(const args *a)
     if (!f) return 0;
     const char *word = args_text(a, "supervise"), *devices = args_text(a, "devices");
     if (word && strcmp(word, "auto") != 0) return !strcmp(word, "yes");
-    return devices && strstr(devices, "cuda") != NULL; /* a device that can break its process */
+    if (!devices || device_list_auto(devices)) return finds_driver();
+    return device_list_gpus(devices); /* a device that can break its process */
 }
 
 static int64_t nanoseconds(void) { return (int64_t)(run_now() * 1e9); }
@@ -87,8 +102,8 @@ static int journal_file(supervisor *s)
 
 static void describe(const supervisor *s, int socket, const char *out, char *text, size_t room)
 {
-    int used = snprintf(text, room, "%s=%ld:%d:%llu:", CHILD_VARIABLE, (long)getpid(), socket,
-                        (unsigned long long)s->journal_bytes);
+    int used = snprintf(text, room, "%s=%ld:%d:%d:%llu:", CHILD_VARIABLE, (long)getpid(), socket,
+                        s->returns > 0, (unsigned long long)s->journal_bytes);
     for (int i = 0; i < s->count && used < (int)room; i++)
         used += snprintf(text + used, room - (size_t)used, "%s%d", i ? "," : "", s->files[i]);
     if (used < (int)room) snprintf(text + used, room - (size_t)used, ":%s", out);
@@ -142,10 +157,13 @@ static void hear(supervisor *s, child_process *c)
         text[n] = 0;
         watch_beat(&c->alive);
         unsigned long long device, inode;
+        char used[64], uuid[64];
         if (!strncmp(text, "m ", 2)) sweep_mark(&s->outputs, text + 2);
         if (!strncmp(text, "o ", 2)) sweep_output(&s->outputs, text + 2);
         if (sscanf(text, "i %llu %llu", &device, &inode) == 2)
             sweep_file(&s->outputs, device, inode);
+        if (sscanf(text, "n %63s %63s", used, uuid) == 2)
+            suspects_name(&s->devices, used, strcmp(uuid, "-") ? uuid : "");
         if (sscanf(text, "d %d", &c->code) == 1) c->over = 1;
         if (!strncmp(text, "l ", 2)) {
             const size_t name = strcspn(text + 2, " ");

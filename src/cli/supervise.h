@@ -20,13 +20,15 @@ int supervise(const args *a);
 /* Before anything else. 0: the parent is gone already. */
 int child_begin(void);
 int child_is(void);
+int child_is_fresh(void); /* 1: it goes on where another one ended */
 /* The journal that this child shares with those before and after it; not with a folder's. */
 motet_status child_journal(motet_context *context);
-/* The devices named, without those that are left out for now; `room` bytes. */
+/* The devices named, with those taken out again that are left out for now; `room` bytes. */
 const char *child_devices(const char *names, char *out, size_t room);
 /* For a signal's handler: its parent is gone, so it ends soon, one way or another. */
 void child_orphaned(void);
-void child_beat(void);                /* it lives; as often as wanted */
+void child_uses(const char *device, const char *uuid); /* "": it has none */
+void child_beat(void);                                 /* it lives; as often as wanted */
 void child_marked(const char *mark);  /* so it calls what it writes beside outputs */
 void child_output(const char *path);  /* it will be written, beside it first */
 void child_placing(const char *path); /* what is beside it is about to take its place */

@@ -1,18 +1,40 @@
 #include "suspects.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+#include "device_list.h"
 
 void suspects_list(suspects *s, const char *names)
 {
+    device_item item = {.text = NULL};
     *s = (suspects){.others = !names};
-    for (const char *at = names ? names : ""; *at; at += *at == ',') {
-        const size_t n = strcspn(at, ","), own = strcspn(at, ",@");
-        if ((own == 3 && !strncmp(at, "cpu", 3)) || (own == 4 && !strncmp(at, "auto", 4)))
+    for (const char *at = names ? names : "auto"; device_list_next(&at, &item);) {
+        const size_t n = item.name;
+        if (item.out || device_item_is(&item, "cuda")) continue; /* the process tells */
+        if (device_item_is(&item, "cpu") || device_item_is(&item, "auto"))
             s->others = 1;
-        else if (own && own < sizeof s->device->name && s->count < SUSPECTS)
-            memcpy(s->device[s->count++].name, at, own);
-        at += n;
+        else if (n && n < sizeof s->device->name && s->count < SUSPECTS)
+            memcpy(s->device[s->count++].name, item.text, n);
     }
+}
+
+/* 1 if the name is the beginning of the UUID; UUIDs are written in small letters or in capitals. */
+static int is_alias(const char *name, const char *uuid)
+{
+    const size_t n = strlen(name);
+    return n > 4 && name[3] == '-' && strlen(uuid) >= n && !strncasecmp(name + 4, uuid + 4, n - 4);
+}
+
+void suspects_name(suspects *s, const char *name, const char *uuid)
+{
+    suspect *found = NULL;
+    for (int i = 0; i < s->count && !found; i++)
+        if (!strcmp(s->device[i].name, name) || is_alias(s->device[i].name, uuid))
+            found = &s->device[i];
+    if (!found && s->count < SUSPECTS) found = &s->device[s->count++];
+    if (found) snprintf(found->name, sizeof found->name, "%s", name);
 }
 
 _Static_assert(CHILD_NAMES >= SUSPECTS * sizeof((suspect *)0)->name, "all names fit");

@@ -23,6 +23,9 @@ typedef struct suspects {
 
 /* `names` as in --devices; NULL: not given. */
 void suspects_list(suspects *s, const char *names);
+/* A process uses the device of that name, which may have been listed by its UUID ("": it has none),
+ * or not by itself. */
+void suspects_name(suspects *s, const char *name, const char *uuid);
 /* Before a process begins: `out` are the names that it leaves out, with commas between them; those
  * that are due again are tried by it. 0, or, where no device is left, nanoseconds until one is due.
  */

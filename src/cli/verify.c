@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ct_case.h"
+#include "device_list.h"
 #include "golden.h"
 #include "words.h"
 
@@ -28,7 +29,8 @@ typedef struct verification {
     char first[CASES][DIGEST];   /* of the first configuration */
     char against[CASES][DIGEST]; /* of the other machine; "" when there is none */
     int compared, configurations, differing;
-    int width; /* of the column of devices */
+    int width;     /* of the column of devices */
+    char all[600]; /* the devices, to be used at once */
     json_t *rows;
 } verification;
 
@@ -179,9 +181,22 @@ static int every_configuration(verification *v)
         if (motet_context_device(v->r->context, i, &d) != MOTET_OK) continue;
         if (strcmp(d.name, "cpu")) code = configuration(v, d.name, MOTET_ISA_AUTO, 0, 0);
     }
-    if (devices > 1 && !code) /* all at once */
-        code = configuration(v, args_text(a, "devices"), MOTET_ISA_AUTO, only, 1);
+    if (devices > 1 && !code) code = configuration(v, v->all, MOTET_ISA_AUTO, only, 1);
     return code;
+}
+
+/* As they were asked for; those of auto take part alike, the CPU, too. */
+static void list_devices(verification *v, const char *asked)
+{
+    const run *r = v->r;
+    size_t used = 0;
+    if (asked && !device_list_auto(asked))
+        used = (size_t)snprintf(v->all, sizeof v->all, "%s", asked);
+    else
+        for (int i = 0; i < r->devices_used; i++)
+            used += (size_t)snprintf(v->all + used, sizeof v->all - used, "%s%s", i ? "," : "",
+                                     r->device[i]);
+    if (used > 7) v->width = (int)used;
 }
 
 static int save(verification *v, outfile *file, const char *path)
@@ -236,9 +251,8 @@ int run_verify(const args *a)
     run r;
     int code = run_begin(&r, a);
     if (code) return code;
-    const char *devices = args_text(a, "devices");
     verification v = {.r = &r, .rows = json_array(), .width = 7};
-    if (devices && strlen(devices) > 7) v.width = (int)strlen(devices);
+    list_devices(&v, args_text(a, "devices"));
     outfile file = {.descriptor = -1};
     code = verify(&v, &file);
     outfile_drop(&file);

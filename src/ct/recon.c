@@ -7,8 +7,6 @@
  * for every slab: slabs are as thick as memory allows. */
 #include <string.h>
 
-#include <motet/device.h>
-
 #include "base/call.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -19,6 +17,7 @@
 #include "kern/bits.h"
 #include "kern/digest.h"
 #include "rt/array.h"
+#include "rt/devices.h"
 
 enum { CENTRE_ROWS = 8, SLAB_ROUND = 16 };
 
@@ -85,9 +84,8 @@ static motet_status check_options(recon *r)
 /* Without a bound, what the machine has free: a thick slab reads packed files least often. */
 static double free_memory(motet_context *c)
 {
-    motet_device_info host;
-    if (motet_context_device(c, 0, &host) != MOTET_OK || host.memory_free == 0) return 0x1p30;
-    return (double)host.memory_free;
+    const int64_t bytes = rt_host_free(c);
+    return bytes > 0 ? (double)bytes : 0x1p30;
 }
 
 /* The sinogram and its filtered copy, twice the slice for whoever commits it. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/context.h"
@@ -165,6 +166,18 @@ void rt_device_reason(motet_context *c, const rt_device *one, char reason[160])
     pthread_mutex_lock(&c->lock);
     memcpy(reason, one->reason, sizeof one->reason);
     pthread_mutex_unlock(&c->lock);
+}
+
+int64_t rt_host_free(motet_context *c)
+{
+    for (int i = 0; i < c->devices->count; i++) {
+        const rt_device *one = &c->devices->set[i];
+        motet_device_info host;
+        if (one->host_visible && motet_context_device(c, i, &host) == MOTET_OK)
+            return host.memory_free < INT64_MAX ? (int64_t)host.memory_free : INT64_MAX;
+    }
+    const long pages = sysconf(_SC_AVPHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? (int64_t)pages * bytes : 0;
 }
 
 int rt_devices_ended(const motet_context *c)

@@ -67,6 +67,8 @@ void rt_device_lose(motet_context *context, rt_device *one, const char *reason);
 const char *rt_device_words(const rt_device *one, const char *message);
 /* Why it was lost last; "" if it never was. */
 void rt_device_reason(motet_context *context, const rt_device *one, char reason[160]);
+/* Bytes that the machine has free for what is on the host; 0: unknown. */
+int64_t rt_host_free(motet_context *context);
 /* 1: the context has devices with memory of their own, all are lost, and that is to end runs. */
 int rt_devices_ended(const motet_context *context);
 void rt_device_keep(motet_context *context, rt_device *one, rt_kept *kept);

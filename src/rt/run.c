@@ -73,18 +73,6 @@ static motet_status weigh(run *r, int remaining)
     return MOTET_OK;
 }
 
-/* Asked anew where much of it may be wanted; 0: unknown. */
-static int64_t free_on_host(const run *r)
-{
-    for (int i = 0; i < r->users && rt_op_buffered(r->op); i++) {
-        dev *device = r->context->devices->set[r->index[i]].device;
-        motet_device_info info;
-        if (device->host_visible && device->table->info(device, &info) == MOTET_OK)
-            return info.memory_free < INT64_MAX ? (int64_t)info.memory_free : INT64_MAX;
-    }
-    return 0;
-}
-
 /* Of the devices that are not lost. */
 static motet_status make_plan(run *r)
 {
@@ -107,7 +95,7 @@ static motet_status make_plan(run *r)
                                         .unpipelined = c->options.unpipelined,
                                         .chunks_per_device = c->options.chunks_per_device};
     TRY(weigh(r, remaining));
-    r->plan_options.host_free = free_on_host(r);
+    if (rt_op_buffered(r->op)) r->plan_options.host_free = rt_host_free(c);
     const int64_t bound = mem_bound(c);
     if (bound < INT64_MAX) {
         r->hold.left = mem_left(c);

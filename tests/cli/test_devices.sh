@@ -21,6 +21,10 @@ done <<'END'
 --devices sim:1 --chunk 1
 --devices cpu,sim:0 --memory 64M --host-memory 64MiB
 --devices sim:0,sim:1 --verify-fraction 0.5
+--devices sim:0/cpu
+--devices sim:0,sim:1/cpu,sim:2 --memory 300K
+--devices sim:0@memory=1K/cpu
+--devices sim:0,sim:1,cpu,-sim:0
 --devices cpu --verify-fraction 1
 END
 has 'verified  '
@@ -28,7 +32,23 @@ grep -q '^verified  0 ' out.txt && bad "nothing was verified at a fraction of 1"
 works ct simulate -o other.h5 --views 40 --rows 5 --columns 48 --quiet --devices sim:0,cpu
 cmp -s scan.h5 other.h5 || bad "a scan simulated on sim:0,cpu has other bits"
 
-refused 4 'devices names cuda:7, but this build of Motet drives no GPUs: take cpu, or auto' ct recon scan.h5 -o w.npy --devices cuda:7
+# Where no GPU is, the name and the reason are told; a list says why it has none.
+works devices --json d.json
+if grep -q '"gpus": 0,' d.json; then
+    reason=$(sed -n 's/^no GPU: //p' out.txt)
+    [ ${#reason} -gt 10 ] || bad "devices does not say why there is no GPU: $(cat out.txt)"
+    grep -qF "\"no_gpu\": \"$reason\"" d.json || bad "the report does not say why there is no GPU: $(cat d.json)"
+    for name in cuda:7 cuda GPU-1f2e; do
+        refused 4 "devices names $name, but there is no GPU to use: $reason; cpu and auto do without" ct recon scan.h5 -o w.npy --devices cpu,$name
+    done
+    export CUDA_VISIBLE_DEVICES=5
+    refused 4 '; CUDA_VISIBLE_DEVICES is "5"' ct recon scan.h5 -o w.npy --devices cuda/cpu
+    unset CUDA_VISIBLE_DEVICES
+    recon --devices auto,-cuda:1
+    has "digest    $digest"
+fi
+rm d.json
+refused 4 'which leaves no device' ct recon scan.h5 -o w.npy --devices cpu,-cpu
 refused 4 'sim:9: there are sim:0 to sim:7' ct recon scan.h5 -o w.npy --devices sim:9
 refused 4 'devices names sim:0 twice' ct recon scan.h5 -o w.npy --devices sim:0,sim:0
 refused 2 'weights for all operations are 1, expected 2' ct recon scan.h5 -o w.npy --devices cpu,sim:0 --weights 1
@@ -54,6 +74,18 @@ for run in 'ct recon scan.h5 -o volume.npy --overwrite' 'verify --threads 1 --is
         works devices --weights "$name=1"
     done
     rm r.json
+done
+
+# A fallback computes nothing while another device is there, and all when that has no room.
+for devices in sim:0/cpu sim:0@memory=1K/cpu; do
+    recon --devices $devices --json r.json
+    tr -d ' \n' <r.json | grep -o '"name":"[a-z:0-9]*","description":"[^"]*","isa":"[a-z0-9]*","threads":[0-9]*,"chunks":[0-9]*' |
+        sed 's/.*"name":"\([a-z:0-9]*\)".*"chunks":\([0-9]*\)/\1 \2/' >chunks.txt
+    case $devices in
+    sim:0/cpu) grep -q '^cpu 0$' chunks.txt && grep -q '^sim:0 [1-9]' chunks.txt ;;
+    *) grep -q '^sim:0 0$' chunks.txt && grep -q '^cpu [1-9]' chunks.txt && grep -q 'is left to the fallback' err.txt ;;
+    esac || bad "--devices $devices: $(cat chunks.txt err.txt)"
+    rm r.json chunks.txt
 done
 nothing_but scan.h5 other.h5 volume.npy
 finish

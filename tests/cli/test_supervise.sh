@@ -156,6 +156,19 @@ ends 0 "Illegal instruction"
 [ "$(grep -c 'a fresh one goes on' err.txt)" = 2 ] || bad "a bad device: $(cat err.txt)"
 same "a bad device"
 
+# One that is lost is tried again by a fresh process, in place of going on on the CPU alone; when that loses it as well, it
+# is left out. Of several the others go on.
+for cpu in ,cpu /cpu; do
+    begin --devices sim:0@lose_at_command=9$cpu
+    ends 0 "sim:0: the device is lost; a fresh one goes on"
+    [ "$(grep -c 'a fresh one goes on' err.txt)" = 2 ] || bad "a lost device before $cpu: $(cat err.txt)"
+    same "a lost device before $cpu"
+done
+begin --devices sim:0@lose_at_command=9,sim:1/cpu
+ends 0 "goes on without sim:0"
+grep -q 'a fresh one goes on' err.txt && bad "one of two lost devices: $(cat err.txt)"
+same "one of two lost devices"
+
 # One that is lost, and the only one, is tried again by a fresh process, and later once more, unless one is stopped.
 begin --devices sim:0@lose_at_command=9
 tries=0

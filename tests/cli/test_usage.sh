@@ -52,7 +52,7 @@ done
 for value in 0 -1 4X G 1.5G 99999999999999999999; do
     refused 1 "--memory is \"$value\", expected whole bytes" ct recon a -o b --memory "$value"
 done
-for value in gpu cpu, cuda cuda: cuda:x cpu,,cpu ''; do
+for value in gpu cpu, cuda: cuda:x cpu,,cpu cpu/ /cpu cuda/cpu/cpu GPU- GPU-x cpu,auto -cpu cpu,- ''; do
     refused 1 "--devices is \"$value\", expected auto, cpu" ct recon a -o b --devices "$value"
 done
 for value in sim sim: sim:x sim:0000 sim:0x cpu,sim:; do

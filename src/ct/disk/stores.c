@@ -1,12 +1,11 @@
 /* Stores of a geometry: their shapes, and the arrays that they hold. */
 #include <string.h>
 
-#include <motet/device.h>
-
 #include "base/fail.h"
 #include "base/mem.h"
 #include "ct/beam/beam.h"
 #include "ct/disk/disk.h"
+#include "rt/devices.h"
 #include "store/file.h"
 #include "store/format.h"
 
@@ -109,11 +108,9 @@ motet_status ct_disk_pair(motet_ct_geometry *g, motet_store *sinogram, motet_sto
 
 int64_t ct_disk_room(motet_context *c)
 {
-    motet_device_info host;
     if (mem_left(c) < INT64_MAX) return mem_left(c) / 2;
-    if (motet_context_device(c, 0, &host) != MOTET_OK || strcmp(host.name, "cpu") != 0)
-        return INT64_MAX;
-    return host.memory_free < INT64_MAX ? (int64_t)host.memory_free / 2 : INT64_MAX;
+    const int64_t bytes = rt_host_free(c);
+    return bytes > 0 && bytes < INT64_MAX ? bytes / 2 : INT64_MAX;
 }
 
 motet_status ct_disk_folder(motet_context *c, const motet_store *store, char **out)

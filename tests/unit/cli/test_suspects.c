@@ -1,6 +1,7 @@
 #include "support/support.h"
 
-/* The command's own file: it is in no library. */
+/* The command's own files: they are in no library. */
+#include "cli/device_list.c"
 #include "cli/suspects.c"
 
 static const int64_t second = 1000000000;
@@ -71,6 +72,41 @@ static void without_a_device_one_waits(void **state)
     assert_choice(&s, 0, "", 0);
 }
 
+/* What "cuda", "auto" and UUIDs mean is known when a process has told; what is known of a device
+ * under one name holds under the other. */
+static void names_are_told_by_the_process(void **state)
+{
+    (void)state;
+    suspects s;
+    suspects_list(&s, "cuda");
+    assert_choice(&s, 0, "", 0);
+    suspects_name(&s, "cuda:0", "GPU-1f2e-00");
+    suspects_name(&s, "cuda:1", "GPU-1f2e-01");
+    suspects_name(&s, "cuda:0", "GPU-1f2e-00"); /* the next process does, too */
+    assert_int_equal(s.count, 2);
+    after(&s, 0, "cuda:1");
+    after(&s, 0, "cuda:1");
+    assert_choice(&s, 0, "cuda:1", 0);
+    after(&s, 0, "");
+    after(&s, 0, "");
+    assert_choice(&s, 0, "cuda:0,cuda:1", 30);
+
+    suspects_list(&s, "GPU-1F2E-01,MIG-2,cuda:5/cpu");
+    after(&s, 0, "");
+    suspects_name(&s, "cuda:1", "GPU-1f2e-01");
+    suspects_name(&s, "cuda:3", "GPU-2f");
+    suspects_name(&s, "cuda:5", "");
+    assert_int_equal(s.count, 3);
+    after(&s, 0, "cuda:1");
+    assert_choice(&s, 0, "cuda:1", 0);
+    after(&s, 0, "");
+    assert_choice(&s, 0, "cuda:1,cuda:3,cuda:5", 0); /* the CPU is left */
+
+    suspects_list(&s, "auto,-cuda:1");
+    assert_int_equal(s.count, 0);
+    assert_int_equal(s.others, 1);
+}
+
 /* As many names, as long, as there may be. */
 static void all_names_fit(void **state)
 {
@@ -92,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twice_is_too_often), cmocka_unit_test(others_do_not_end_an_attempt),
-        cmocka_unit_test(without_a_device_one_waits), cmocka_unit_test(all_names_fit)};
+        cmocka_unit_test(without_a_device_one_waits),
+        cmocka_unit_test(names_are_told_by_the_process), cmocka_unit_test(all_names_fit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,16 +90,17 @@ static void what_it_had_put_in_place_is_removed(void **state)
     }
 }
 
+/* They are taken out of the list by name, whatever the list calls them. */
 static void devices_are_left_out_by_name(void **state)
 {
     (void)state;
     char out[64];
     child.is = 1;
     strcpy(child.out, "sim:1,cuda:0");
-    assert_string_equal(child_devices("sim:1@seed=3,cpu,cuda:0,cuda:1", out, sizeof out),
-                        "cpu,cuda:1");
-    assert_string_equal(child_devices("sim:10,sim:2", out, sizeof out), "sim:10,sim:2");
-    assert_string_equal(child_devices("sim:1", out, sizeof out), "sim:1"); /* none would be left */
+    assert_string_equal(child_devices("sim:1@seed=3,GPU-1f/cpu", out, sizeof out),
+                        "sim:1@seed=3,GPU-1f/cpu,-sim:1,-cuda:0");
+    assert_string_equal(child_devices("auto", out, sizeof out), "auto,-sim:1,-cuda:0");
+    assert_string_equal(child_devices("auto", out, 10), "auto"); /* no room: none is */
     *child.out = 0;
     assert_string_equal(child_devices("sim:1,cpu", out, sizeof out), "sim:1,cpu");
     child.is = 0;
@@ -108,19 +109,20 @@ static void devices_are_left_out_by_name(void **state)
 static void the_variable_is_read_whole_or_not_at_all(void **state)
 {
     (void)state;
-    assert_true(read_variable("12:5:1000:7,8,9:sim:1,sim:2"));
+    assert_true(read_variable("12:5:1:1000:7,8,9:sim:1,sim:2"));
     assert_int_equal(child.parent, 12);
     assert_int_equal(child.socket, 5);
+    assert_int_equal(child.returns, 1);
     assert_int_equal(child.bytes, 1000);
     assert_int_equal(child.count, 3);
     assert_int_equal(child.files[2], 9);
     assert_string_equal(child.out, "sim:1,sim:2");
     child.count = 0;
-    assert_true(read_variable("12:5:1000::"));
+    assert_true(read_variable("12:5:0:1000::"));
     assert_int_equal(child.count, 0);
     assert_string_equal(child.out, "");
-    static const char *const bad[] = {"",         "12",       "12:5",       "12:5:1",
-                                      "a:5:1:7:", "12:5:1:7", "12:5:1:7;8:"};
+    static const char *const bad[] = {"",           "12",         "12:5",         "12:5:0:1",
+                                      "a:5:0:1:7:", "12:5:0:1:7", "12:5:0:1:7;8:"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         child.count = 0;
         assert_false(read_variable(bad[i]));
