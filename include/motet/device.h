@@ -42,6 +42,7 @@ MOTET_API motet_status motet_context_weights(motet_context *context, const char 
  * tried again when a run begins, 30 s after the loss and after each attempt at the earliest, at
  * most 6 times an hour, and it is used only when it computes known bits. */
 typedef struct motet_device_state {
+    char name[32]; /* as in motet_device_info, also of a lost one */
     int lost;
     int64_t losses, returns, attempts;
     double wait;      /* seconds until it may be tried; 0: now, or it is not lost */

@@ -56,12 +56,13 @@ typedef enum motet_ct_operation {
  *      "chunks", "row_bytes", "private_bytes", "host_bytes",
  *      "devices": [{"name", "axis", "first", "rows", "chunk": [..], "stream_block",
  *         "chunks", "blocks", "slots", "ring", "fixed_bytes", "chunk_bytes", "block_bytes",
- *         "resident_bytes", "peak_bytes", "staging_bytes", "limit"}]}],
+ *         "resident_bytes", "reserved_bytes", "peak_bytes", "staging_bytes", "limit"}]}],
  *    "slab_rows", "slabs", "held_bytes", "host_bytes", "devices": [{"name", "peak_bytes"}]}
  * One axis of the box, `axis`, is shared out among the devices; `limit` is null where there is
  * none, `slab_rows` and `slabs` where nothing is cut in slabs. A device's peak is fixed_bytes +
  * slots * chunk_bytes + ring * block_bytes + resident_bytes, which are arrays that stay there
- * between the operations of a solver; 0 where arrays are used in place. The peak of all counts
+ * between the operations of a solver, + reserved_bytes, which Motet holds there already, such as a
+ * GPU's context and kernels; 0 where arrays are used in place. The peak of all counts
  * those that the operation does not use, too. `held_bytes` are arrays that Motet makes on the host
  * for the whole of it, `host_bytes` the most it holds there at once (not counting the caller's
  * arrays). The text is freed with motet_text_free. OVER_BUDGET: it does not fit; the message tells

@@ -94,8 +94,10 @@ static const flag plan_flags[] = {
      "columns by which the filter continues each end"},
     {"slab", 0, WHOLE_AT_LEAST(1), "ROWS", "a whole number of at least 1", "chosen from memory",
      "rows that a reconstruction holds at once"},
-    {"devices", 0, FLAG_TEXT, 0, 0, 0, "LIST", "a list such as cpu or cuda:0=80G,cuda:1=80G", "cpu",
-     "devices to plan for, each perhaps with the memory that is free there; they need not exist"},
+    {"devices", 0, FLAG_TEXT, 0, 0, 0, "LIST", "a list such as cpu or cuda:0=80G,cuda:1=80G",
+     "auto",
+     "devices to plan for, as a run takes them, with what is free and held there now; or, each "
+     "perhaps with the memory that is free there, some that need not exist"},
     {"weights", 0, FLAG_TEXT, 0, 0, 0, "LIST", "a list of numbers such as 1,2.5", "equal",
      "the devices' parts of the work, one number for each"},
     {"memory", 0, FLAG_BYTES, 0, 0, 0, "BYTES",

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "ct_views.h"
+#include "device_list.h"
 #include "weights.h"
 #include "words.h"
 
@@ -21,6 +22,7 @@ typedef struct planning {
     motet_ct_operation operation;
     int64_t views, columns, rows;
     double pitch;
+    int own;      /* the devices are the context's */
     int in_space; /* views in space rather than slices of a parallel beam */
 } planning;
 
@@ -60,7 +62,7 @@ static int read_devices(planning *p)
 {
     const char *list = args_text(p->a, "devices");
     p->options.devices = p->device;
-    for (const char *at = list && strcmp(list, "auto") ? list : "cpu";;) {
+    for (const char *at = list && !device_list_auto(list) ? list : "cpu";;) {
         const size_t n = strcspn(at, ",");
         if (!read_device(p, at, n))
             return complain(p->a->command, EXIT_USAGE, "--devices is \"%s\", expected %s", list,
@@ -78,15 +80,18 @@ static int read_devices(planning *p)
 static int read_weights(planning *p)
 {
     const char *list = args_text(p->a, "weights"), *at = list;
+    motet_context *c = p->r->context;
+    const int count = p->own ? motet_context_devices(c) : p->options.count;
     weights one;
     if (!list) return EXIT_OK;
-    if (weights_next(&at, &one) == 1 && !*at && !*one.operation && one.count == p->options.count) {
-        for (int i = 0; i < one.count; i++) p->device[i].weight = one.weight[i];
-        return EXIT_OK;
-    }
-    return complain(p->a->command, EXIT_USAGE,
-                    "--weights is \"%s\", expected %d numbers of at least 0, one for each device",
-                    list, p->options.count);
+    if (weights_next(&at, &one) != 1 || *at || *one.operation || one.count != count)
+        return complain(
+            p->a->command, EXIT_USAGE,
+            "--weights is \"%s\", expected %d numbers of at least 0, one for each device", list,
+            count);
+    for (int i = 0; !p->own && i < count; i++) p->device[i].weight = one.weight[i];
+    const motet_status st = p->own ? motet_context_weights(c, NULL, count, one.weight) : MOTET_OK;
+    return st == MOTET_OK ? EXIT_OK : run_fail(p->r, c, st);
 }
 
 static int read_limits(planning *p)
@@ -98,7 +103,7 @@ static int read_limits(planning *p)
         /* The CPU's memory is the host's: the smaller bound holds, as when it runs. */
         if (p->device[i].host_visible && memory && (!host || memory < host)) host = memory;
     }
-    p->options.host_memory = host;
+    p->options.host_memory = p->own ? p->r->host_memory : host;
     p->options.chunk = args_whole(p->a, "chunk", 0);
     p->options.slab_rows = args_whole(p->a, "slab", 0);
     return EXIT_OK;
@@ -261,6 +266,8 @@ static void tell_device(const json_t *d)
     if (bytes_at(d, "block_bytes"))
         printf(" + %d x %s", (int)bytes_at(d, "ring"),
                words_bytes(bytes_at(d, "block_bytes"), b[2]));
+    if (bytes_at(d, "reserved_bytes"))
+        printf(" + %s held already", words_bytes(bytes_at(d, "reserved_bytes"), b[2]));
     if (json_is_integer(limit)) printf("; limit %s", words_bytes(bytes_at(d, "limit"), b[3]));
     putchar('\n');
 }
@@ -329,15 +336,58 @@ static void without(args *a, const char *name)
     if (v->given) a->values[v - a->values] = (flag_value){.choice = -1};
 }
 
+/* 1: the list means GPUs of this machine, if it has some, and says nothing of their memory. */
+static int means_own(const args *a)
+{
+    const char *list = args_text(a, "devices");
+    if (!list) return 1;
+    return device_list_good(list) && (device_list_auto(list) || device_list_gpus(list));
+}
+
+/* 1: every item could be planned for without its device. */
+static int needs_none(const char *list)
+{
+    device_item item = {.text = NULL};
+    int all = !strchr(list, '/');
+    for (const char *at = list; device_list_next(&at, &item);)
+        all &= !item.out && device_name(item.text, item.length);
+    return all || device_list_auto(list);
+}
+
+/* The devices that a run would use are asked themselves, so that the plan knows what is free and
+ * held there. They become those of the run's context, unless there are none and the list can do
+ * without. */
+static int take_own(planning *p)
+{
+    run *r = p->r;
+    const args *a = p->a;
+    const char *list = args_given(a, "devices") ? args_text(a, "devices") : "auto";
+    const int gpus = motet_context_gpus(r->context, NULL);
+    if (!gpus && needs_none(list)) return read_devices(p);
+    motet_context_options o;
+    motet_context *own = NULL;
+    run_options(r, &o);
+    o.devices = list;
+    o.memory = args_value(a, "memory")->bytes;
+    o.host_memory = args_value(a, "host-memory")->bytes;
+    const motet_status st = run_context(r, &o, &own);
+    if (st == MOTET_BAD_ARGUMENT && needs_none(list)) return read_devices(p);
+    if (st != MOTET_OK) return run_context_failed(r, st);
+    run_context_free(r, r->context);
+    run_context_use(r, own);
+    p->own = 1;
+    return EXIT_OK;
+}
+
 int run_plan(const args *a)
 {
-    run r;
+    run r = {.args = a};
     planning p = {.r = &r, .a = a};
     motet_plan_options_init(&p.options);
+    const int own = means_own(a);
     int code = read_operation(&p);
-    if (!code) code = read_devices(&p);
-    if (!code) code = read_weights(&p);
-    if (!code) code = read_limits(&p);
+    if (!code && !own) code = read_devices(&p);
+    if (!code && !own) code = read_weights(&p);
     if (code) return code;
     args plain = *a;
     without(&plain, "devices");
@@ -347,6 +397,9 @@ int run_plan(const args *a)
     without(&plain, "chunk");
     code = run_begin(&r, &plain);
     if (code) return code;
-    code = plan(&p);
+    if (own) code = take_own(&p);
+    if (!code && own) code = read_weights(&p);
+    if (!code) code = read_limits(&p);
+    if (!code) code = plan(&p);
     return run_end(&r, code);
 }

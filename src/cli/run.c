@@ -294,7 +294,7 @@ void run_context_free(run *r, motet_context *context)
     motet_context_free(context);
 }
 
-static int context_failed(const run *r, motet_status st)
+int run_context_failed(const run *r, motet_status st)
 {
     const char *text = *log_error ? log_error : motet_status_text(st);
     /* The flags were well formed, so what is missing is a device or an instruction set. */
@@ -305,14 +305,20 @@ static int context_failed(const run *r, motet_status st)
                     run_hint(r, st, text, hint));
 }
 
-static void note_devices(run *r)
+void run_context_use(run *r, motet_context *context)
 {
-    const int count = motet_context_devices(r->context);
+    const int count = motet_context_devices(context);
+    r->context = context;
+    r->devices_used = 0;
+    atomic_store(&reached, context);
     for (int i = 0; i < count && i < RUN_DEVICES; i++) {
-        motet_device_info d = {.name = "-"};
-        motet_context_device(r->context, i, &d);
-        memcpy(r->device[r->devices_used++], d.name, sizeof d.name);
-        if (strcmp(d.name, "cpu") != 0) child_uses(d.name, d.uuid);
+        motet_device_info d;
+        motet_device_state s;
+        if (motet_context_device_state(r->context, i, &s) != MOTET_OK) continue;
+        memcpy(r->device[r->devices_used++], s.name, sizeof s.name);
+        if (!strcmp(s.name, "cpu")) continue;
+        const int there = motet_context_device(r->context, i, &d) == MOTET_OK;
+        child_uses(s.name, there ? d.uuid : "");
     }
 }
 
@@ -329,8 +335,8 @@ int run_begin(run *r, const args *a)
     motet_context_options options;
     run_options(r, &options);
     const motet_status st = run_context(r, &options, &r->context);
-    if (st != MOTET_OK) return context_failed(r, st);
-    note_devices(r);
+    if (st != MOTET_OK) return run_context_failed(r, st);
+    run_context_use(r, context);
     if (run_weights(r, r->context) != MOTET_OK) {
         const int code = run_fail(r, r->context, MOTET_BAD_ARGUMENT);
         run_end(r, code);

@@ -23,7 +23,7 @@ typedef struct run {
     double begun;                 /* seconds */
     char devices[2048];           /* as asked for, when some are left out */
     int devices_used;             /* how many the context has, */
-    char device[RUN_DEVICES][32]; /* and their names, which lost ones do not tell any more */
+    char device[RUN_DEVICES][32]; /* and their names */
     uint64_t host_memory;         /* most bytes on the host; 0: no bound */
 } run;
 
@@ -51,6 +51,10 @@ int cancelled(const args *a); /* the same, where there is no run */
 void run_options(run *r, motet_context_options *options);
 /* A context that Ctrl-C reaches; one at a time, the run's own again after run_context_free. */
 motet_status run_context(run *r, const motet_context_options *options, motet_context **out);
+/* Tells why there is none; answers the exit code. */
+int run_context_failed(const run *r, motet_status status);
+/* From now on it is the run's own. */
+void run_context_use(run *r, motet_context *context);
 /* --weights, for a context with all the devices of --devices. */
 motet_status run_weights(const run *r, motet_context *context);
 void run_context_free(run *r, motet_context *context);

@@ -88,8 +88,7 @@ static motet_status take_devices(ct_planning *p, const motet_plan_options *o)
 
 static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
-/* What has no room elsewhere is the fallback's, as in a run. */
-static motet_status make_plan(const ct_planning *p, const rt_op *op, rt_plan *plan)
+motet_status ct_plan_make(const ct_planning *p, const rt_op *op, rt_plan *plan)
 {
     const motet_status st = rt_plan_make(p->context, op, p->device, p->devices, &p->options, plan);
     rt_weights fallback;
@@ -105,7 +104,7 @@ motet_status ct_plan_add(ct_planning *p, const rt_op *op, const int64_t device_h
 {
     rt_plan plan;
     p->options.host_held = p->held;
-    TRY(make_plan(p, op, &plan));
+    TRY(ct_plan_make(p, op, &plan));
     if (json_array_append_new(p->operations, rt_plan_json(&plan, op, p->device)))
         return fail(p->context, MOTET_NO_MEMORY, "no memory for the plan");
     const int64_t host = sum(plan.host_bytes, p->held);

@@ -27,6 +27,8 @@ typedef struct ct_planning {
 motet_array ct_volume_sizes(const motet_ct_geometry *geometry);
 motet_array ct_sinogram_sizes(const motet_ct_geometry *geometry);
 
+/* The plan of one operation; what has no room elsewhere is the fallback's, as in a run. */
+motet_status ct_plan_make(const ct_planning *planning, const rt_op *op, rt_plan *plan);
 /* Plans one more operation, with what is held on the host all the while, and on each device while
  * it runs (NULL: nothing). */
 motet_status ct_plan_add(ct_planning *planning, const rt_op *op,

@@ -14,6 +14,22 @@
 #include "rt/device_names.h"
 #include "rt/pool.h"
 
+motet_status rt_device_check(motet_context *c, dev *device, const char *name)
+{
+    motet_error error;
+    switch (device->table->health(device)) {
+    case DEV_HEALTH_OK: return MOTET_OK;
+    case DEV_HEALTH_LOST:
+        return fail(c, MOTET_DEVICE_ERROR,
+                    "%s computes wrongly: the health kernel gave other bits than expected", name);
+    case DEV_HEALTH_GONE: break;
+    }
+    motet_context_error(c, &error);
+    const int told = motet_status_class_of(error.status) == MOTET_CLASS_DEVICE;
+    return fail(c, MOTET_DEVICE_LOST, "%s does not compute: %s", name,
+                told ? error.message : "the device is lost");
+}
+
 static motet_status open_one(motet_context *c, const dev_table *table, int index)
 {
     rt_devices *all = c->devices;
@@ -29,11 +45,7 @@ static motet_status open_one(motet_context *c, const dev_table *table, int index
         if (!one->baseline)
             return fail(c, MOTET_NO_MEMORY, "%s: no memory for its account", one->info.name);
     }
-    if (one->device->table->health(one->device) != DEV_HEALTH_OK)
-        return fail(c, MOTET_DEVICE_ERROR,
-                    "%s computes wrongly: the health kernel gave other bits than expected",
-                    one->info.name);
-    return MOTET_OK;
+    return rt_device_check(c, one->device, one->info.name);
 }
 
 /* The last one of the set, which did not open whole. */
@@ -57,7 +69,7 @@ static motet_status open_named(motet_context *c, const rt_named *d)
     motet_error error;
     motet_context_error(c, &error);
     if (c->devices->count > before) drop_last(c);
-    log_warning(c, "device", "%s:%d is left out: %s", d->table->name, d->number, error.message);
+    log_warning(c, "device", "auto leaves out %s:%d: %s", d->table->name, d->number, error.message);
     return MOTET_OK;
 }
 

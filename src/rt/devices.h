@@ -67,6 +67,9 @@ void rt_device_lose(motet_context *context, rt_device *one, const char *reason);
 const char *rt_device_words(const rt_device *one, const char *message);
 /* Why it was lost last; "" if it never was. */
 void rt_device_reason(motet_context *context, const rt_device *one, char reason[160]);
+/* Whether it computes known bits; `name` begins the message. DEVICE_ERROR: other ones; DEVICE_LOST:
+ * none. */
+motet_status rt_device_check(motet_context *context, dev *device, const char *name);
 /* Bytes that the machine has free for what is on the host; 0: unknown. */
 int64_t rt_host_free(motet_context *context);
 /* 1: the context has devices with memory of their own, all are lost, and that is to end runs. */

@@ -46,11 +46,11 @@ static motet_status leave(pipeline *p, pipe_device *d, motet_status status)
     if (status != MOTET_NO_MEMORY || hung) rt_device_lose(c, d->on, p->reason);
     d->pipe->changes++;
     TRY(rt_resident_lost(p->job->resident, d->on->device->index, status));
-    log_warning(c, "device", "%s goes on without %s: %s", p->job->op->name, d->on->info.name,
-                rt_device_words(d->on, p->reason));
     rt_device_leave(c, d->on);
     p->job->left[d - p->device] = 1;
     if (rt_devices_ended(c)) return fail(c, MOTET_DEVICE_LOST, "%s", p->reason);
+    log_warning(c, "device", "%s goes on without %s: %s", p->job->op->name, d->on->info.name,
+                rt_device_words(d->on, p->reason));
     return MOTET_OK;
 }
 

@@ -39,7 +39,8 @@ typedef struct rt_plan_device {
     int host_visible; /* 1: its kernels use arrays in host memory in place */
     int64_t free;     /* bytes, those that Motet holds there included; RT_UNKNOWN */
     int64_t budget;   /* most bytes that Motet may hold there; 0: three quarters of what is free */
-    int64_t reserved; /* bytes that Motet holds there already: kernels, other runs, arrays */
+    int64_t reserved; /* bytes that Motet holds there already: a GPU's context and kernels, other
+                         runs, arrays */
     int64_t workers;  /* that run items at a time, each with scratch of its own; 0: unknown */
     int place; /* in the context's device set, from 1: what stays there is used; 0: not there */
     int64_t wanted_rows; /* of a chunk along the shared axis, at most: about as long as a turn
@@ -98,7 +99,8 @@ typedef struct rt_share {
     int64_t made_bytes;                            /* of all places */
     unsigned resident; /* a bit for each port that uses a part of its array on the device */
     int64_t resident_bytes, fill_bytes; /* of new parts; of those, what may have to be sent */
-    int64_t peak_bytes;                 /* on the device, what was reserved included */
+    int64_t reserved_bytes;             /* that Motet holds there already */
+    int64_t peak_bytes;                 /* on the device, all of these together */
     int64_t staging_bytes; /* on the host: page-locked, or what a host's own workers take */
     int64_t limit;         /* most bytes on the device; INT64_MAX: none */
 } rt_share;

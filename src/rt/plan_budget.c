@@ -177,7 +177,7 @@ void plan_measure(const rt_op *op, const rt_plan_device *device, int slots, int 
         plan_add(plan_mul(s->slots, s->chunk_bytes), plan_mul(s->ring, s->block_bytes));
     const int64_t arena = plan_add(s->fixed_bytes, plan_add(moving, s->made_bytes));
     const int64_t scratch = plan_scratch(op, device);
-    s->peak_bytes = device->reserved;
+    s->peak_bytes = s->reserved_bytes = device->reserved;
     if (device->host_visible) {
         s->staging_bytes = plan_add(arena, scratch);
         return;

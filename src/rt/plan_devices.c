@@ -11,11 +11,12 @@ void rt_plan_device_now(motet_context *c, int index, rt_plan_device *out)
     motet_device_info info;
     if (out->host_visible) return; /* its memory is the host's, which has a bound of its own */
     out->free = RT_UNKNOWN;
-    out->reserved = atomic_load(&one->held);
+    out->reserved = plan_add(atomic_load(&one->held), whole(one->info.memory_context));
     dev *device = rt_device_use(c, one);
     if (!device) return;
     if (one->table->info(device, &info) == MOTET_OK)
-        out->free = plan_add(whole(info.memory_free), atomic_load(&one->taken));
+        out->free = plan_add(plan_add(whole(info.memory_free), atomic_load(&one->taken)),
+                             whole(one->info.memory_context));
     rt_device_leave(c, one);
 }
 

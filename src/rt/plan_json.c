@@ -17,15 +17,16 @@ static json_t *share_json(const rt_share *s, const rt_op *op, const char *name)
     json_t *rows = numbers(s->cut.rows, op->axes);
     if (!rows) return NULL;
     return json_pack(
-        "{s:s, s:i, s:I, s:I, s:o, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+        "{s:s, s:i, s:I, s:I, s:o, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:o}",
         "name", name, "axis", s->axis, "first", (json_int_t)s->first, "rows", (json_int_t)s->rows,
         "chunk", rows, "stream_block", (json_int_t)(op->stream_extent ? s->cut.stream_rows : 0),
         "chunks", (json_int_t)s->chunks, "blocks", (json_int_t)s->blocks, "slots", s->slots, "ring",
         s->ring, "fixed_bytes", (json_int_t)s->fixed_bytes, "chunk_bytes",
         (json_int_t)s->chunk_bytes, "block_bytes", (json_int_t)s->block_bytes, "resident_bytes",
-        (json_int_t)s->resident_bytes, "peak_bytes", (json_int_t)s->peak_bytes, "staging_bytes",
-        (json_int_t)s->staging_bytes, "limit",
-        s->chunks && s->limit < INT64_MAX ? json_integer(s->limit) : json_null());
+        (json_int_t)s->resident_bytes, "reserved_bytes", (json_int_t)s->reserved_bytes,
+        "peak_bytes", (json_int_t)s->peak_bytes, "staging_bytes", (json_int_t)s->staging_bytes,
+        "limit", s->chunks && s->limit < INT64_MAX ? json_integer(s->limit) : json_null());
 }
 
 json_t *rt_plan_json(const rt_plan *plan, const rt_op *op, const rt_plan_device *devices)

@@ -40,9 +40,10 @@ static json_t *items_json(motet_context *c, rt_device *one)
 static json_t *memory_json(motet_context *c, const rt_device *one)
 {
     if (one->host_visible) return json_null();
-    return json_pack("{s:I, s:I}", "planned",
+    const json_int_t opened = (json_int_t)one->info.memory_context;
+    return json_pack("{s:I, s:I, s:I}", "planned",
                      (json_int_t)rt_plan_most(c, (int)(one - c->devices->set)), "accounted",
-                     (json_int_t)atomic_load(&one->taken_most));
+                     opened + (json_int_t)atomic_load(&one->taken_most), "context", opened);
 }
 
 static json_t *device_json(motet_context *c, rt_device *one)

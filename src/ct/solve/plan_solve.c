@@ -99,7 +99,7 @@ static motet_status find_parts(ct_planning *p, const iteration *it,
     memset(part, 0, RT_DEVICES * sizeof *part);
     for (int i = 0; i < it->ops; i++) {
         rt_plan plan;
-        TRY(rt_plan_make(p->context, &it->op[i], p->device, p->devices, &p->options, &plan));
+        TRY(ct_plan_make(p, &it->op[i], &plan));
         note_parts(p, it, &it->op[i], &plan, part);
     }
     return MOTET_OK;

@@ -165,7 +165,9 @@ static uint64_t shrunk(const sim_world *w, const sim_slot *s)
 uint64_t sim_memory_free(sim_device *d)
 {
     const sim_slot *s = &d->world->slot[d->number];
-    const uint64_t gone = shrunk(d->world, s), all = d->world->config.device[d->number].memory;
+    const sim_device_config *config = &d->world->config.device[d->number];
+    const uint64_t gone = shrunk(d->world, s);
+    const uint64_t all = config->memory > config->context ? config->memory - config->context : 0;
     return gone + s->counts.used >= all || gone >= all ? 0 : all - gone - s->counts.used;
 }
 

@@ -48,6 +48,7 @@ static const row rows[] = {
     FAULT(wrong_health, FLAG),
     FAULT(shrink_per_second, WORD),
     DEVICE(memory, WORD),
+    DEVICE(context, WORD),
     DEVICE(items_per_second, REAL),
     DEVICE(upload, REAL),
     DEVICE(download, REAL),

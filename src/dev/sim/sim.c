@@ -148,6 +148,7 @@ static motet_status info(dev *device, motet_device_info *out)
     out->isa = (motet_isa)(d->isa + (int)MOTET_ISA_BASE);
     out->memory_total = memory;
     out->memory_free = left;
+    out->memory_context = w->config.device[d->number].context;
     return MOTET_OK;
 }
 

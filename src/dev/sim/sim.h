@@ -42,7 +42,8 @@ typedef struct sim_fault {
 } sim_fault;
 
 typedef struct sim_device_config {
-    uint64_t memory;         /* bytes */
+    uint64_t memory;         /* bytes; of them */
+    uint64_t context;        /* so many are taken as soon as the device is open */
     double items_per_second; /* of any kernel */
     double upload, download; /* bytes per second; downloads count for copies between devices, too */
     int64_t latency;         /* nanoseconds that each command takes at least */

@@ -87,6 +87,39 @@ static void plans_and_bytes_are_told(void **state)
     motet_context_free(c);
 }
 
+/* P2: what a device takes by being open is held there in every plan and account. */
+static void what_opening_takes_is_counted(void **state)
+{
+    (void)state;
+    motet_context *c = sim_context(NULL, "sim:0@memory=1M@context=200K");
+    motet_device_info info;
+    assert_ok(c, motet_context_device(c, 0, &info));
+    assert_int_equal(info.memory_context, 200 << 10);
+    assert_int_equal(info.memory_free, (1 << 20) - (200 << 10));
+    motet_array *in = toy_array(c, 400, 64, 1), *out = toy_array(c, 400, 64, 2);
+    const rt_op op = toy_smooth(in, out);
+    assert_ok(c, rt_run(c, &op));
+    json_t *r = report_of(c);
+    const json_t *share = json_array_get(json_object_get(plan(r, "toy.smooth"), "devices"), 0);
+    const json_t *memory = json_object_get(device(r, 0), "memory");
+    sim_counts counts;
+    sim_count(c, 0, &counts);
+    assert_int_equal(number(share, "reserved_bytes"), 200 << 10);
+    assert_int_equal(number(share, "limit"), 3 << 18); /* three quarters of what is free, with it */
+    assert_true(number(share, "peak_bytes") <= 3 << 18);
+    assert_true(number(share, "peak_bytes") > (200 << 10) + number(share, "chunk_bytes"));
+    assert_int_equal(number(memory, "context"), 200 << 10);
+    assert_int_equal(number(memory, "accounted"), (200 << 10) + (int64_t)counts.used_peak);
+    assert_true(number(memory, "planned") >= number(memory, "accounted"));
+    json_decref(r);
+    c->options.memory = 200 << 10; /* nothing is left of it */
+    assert_status(c, rt_run(c, &op), MOTET_OVER_BUDGET);
+    assert_message(c, "toy.smooth on sim:0: the budget is 204800 bytes", NULL);
+    motet_array_free(in);
+    motet_array_free(out);
+    motet_context_free(c);
+}
+
 static void losses_are_told_with_their_reasons(void **state)
 {
     (void)state;
@@ -117,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_and_bytes_are_told),
+        cmocka_unit_test(what_opening_takes_is_counted),
         cmocka_unit_test(losses_are_told_with_their_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
