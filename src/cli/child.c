@@ -108,7 +108,7 @@ motet_status child_journal(motet_context *context)
 
 void child_orphaned(void)
 {
-    if (child.is && getppid() != child.parent) alarm(5);
+    if (child.is && getppid() != child.parent) alarm(15); /* a device that hangs takes 10 */
 }
 
 const char *child_devices(const char *names, char *out, size_t room)

@@ -334,7 +334,8 @@ int run_begin(run *r, const args *a)
 
     motet_context_options options;
     run_options(r, &options);
-    const motet_status st = run_context(r, &options, &r->context);
+    motet_context *context;
+    const motet_status st = run_context(r, &options, &context);
     if (st != MOTET_OK) return run_context_failed(r, st);
     run_context_use(r, context);
     if (run_weights(r, r->context) != MOTET_OK) {

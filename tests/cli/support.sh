@@ -49,6 +49,20 @@ finish() {
     exit 0
 }
 
+# Of processes that supervise and compute.
+# child_of PID: the process that computes for it.
+child_of() {
+    tr ' ' '\n' 2>err3.txt <"/proc/$1/task/$1/children" | head -1
+}
+gone() { # gone PID: within 20 seconds it is no more
+    tries=0
+    while kill -0 "$1" 2>err3.txt && ! grep -q '^State:.*Z' "/proc/$1/status" 2>err3.txt; do
+        [ $tries -ge 400 ] && bad "process $1 is still there" && return
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+}
+
 need_python() {
     [ -n "${PYTHON:-}" ] && return
     echo "skipped: no python3 to make and check files with"

@@ -33,7 +33,7 @@ while read -r flags; do
     has "digest    $digest"
     [ -s err.txt ] && bad "$flags: warns $(cat err.txt)"
 done <<END
---overwrite
+--chunk 1
 --devices auto
 --devices cuda
 --devices cuda/cpu
@@ -117,5 +117,30 @@ done
 FAKE_CUDA_TRAP=40
 export FAKE_CUDA_TRAP
 refused 4 'cuda:' ct recon large.h5 -o w.npy --center 31.5 --slab 2 --overwrite --devices cuda --supervise no -q
+unset FAKE_CUDA_TRAP
+nothing_but scan.h5 large.h5 volume.npy v.npy w.npy
+rm w.npy
+
+# One that hangs is given up after its deadline, by a process that ends for that; its parent killed, it ends as well.
+export FAKE_CUDA_DEVICES=1 FAKE_CUDA_HANG=40
+[ -e "/proc/$$/task/$$/children" ] || { echo "skipped: /proc does not tell of children"; finish; }
+"$MOTET" ct recon large.h5 -o w.npy --center 31.5 --slab 2 >out.txt 2>err.txt &
+pid=$!
+tries=0 child=
+while [ $tries -lt 400 ] && ! { [ -n "$child" ] && ls -A | grep -q '^\.motet-'; }; do
+    child=$(child_of $pid)
+    sleep 0.02
+    tries=$((tries + 1))
+done
+[ -n "$child" ] || bad "no child of $pid came to its work: $(cat err.txt)"
+sleep 1
+kill -9 $pid
+wait $pid
+gone "$child"
+rm -f err3.txt
+nothing_but scan.h5 large.h5 volume.npy v.npy
+works ct recon large.h5 -o w.npy --center 31.5 --slab 2
+[ "$(grep -c 'made no progress for 1[0-9.]* s; a fresh one goes on' err.txt)" = 2 ] || bad "a GPU that hangs: $(cat err.txt)"
+cmp -s w.npy v.npy || bad "a GPU that hangs: other bits"
 nothing_but scan.h5 large.h5 volume.npy v.npy w.npy
 finish

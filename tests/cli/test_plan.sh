@@ -69,10 +69,15 @@ rm -f plan.json views.npy
 refused 1 'ENGINE is "rf", expected ct' plan rf map
 refused 1 'OPERATION is "tv", expected project, backproject, filter, recon, fdk, cgls or sirt' plan ct tv
 refused 1 'OPERATION is missing' plan ct
-for list in gpu cuda cuda: cuda:x cpu, ,cpu cpu,,cpu cuda:0=x cuda:0= cuda:0=-1 cpu=1e3; do
+for list in gpu cuda: cuda:x cpu,cuda:0=1G/cpu cpu, ,cpu cpu,,cpu cuda:0=x cuda:0= cuda:0=-1 cpu=1e3; do
     refused 1 "--devices is \"$list\", expected at most 16 of" plan ct recon --devices "$list"
 done
-refused 1 '--devices names cuda:0 twice' plan ct recon --devices cuda:0,cuda:0
+refused 1 '--devices names cuda:0 twice' plan ct recon --devices cuda:0=1G,cuda:0
+works devices
+if grep -q '^no GPU' out.txt; then
+    refused 4 'devices names cuda, but there is no GPU to use: ' plan ct recon --devices cuda
+    refused 4 'devices names GPU-1f2e, but there is no GPU to use: ' plan ct recon --devices GPU-1f2e/cpu
+fi
 sixteen=$(seq -s, -f cuda:%g 0 15)
 works plan ct recon --devices "$sixteen"
 has 'cuda:15'

@@ -2,10 +2,6 @@
 # A supervised run gives the same bits, words and exit codes, survives the loss of its child, and leaves nothing behind.
 . "${0%/*}/support.sh"
 
-# child_of PID: the process that computes for it.
-child_of() {
-    tr ' ' '\n' 2>err3.txt <"/proc/$1/task/$1/children" | head -1
-}
 # at_work PID: waits until the child of PID writes beside its output; its process in $child.
 at_work() {
     tries=0 former=$child child=
@@ -29,14 +25,6 @@ until_kept() { # waits until $child's journal, which has no name, holds somethin
         tries=$((tries + 1))
     done
     bad "the child keeps nothing"
-}
-gone() { # gone PID: within 10 seconds it is no more
-    tries=0
-    while kill -0 "$1" 2>err3.txt && ! grep -q '^State:.*Z' "/proc/$1/status" 2>err3.txt; do
-        [ $tries -ge 200 ] && bad "process $1 is still there" && return
-        sleep 0.05
-        tries=$((tries + 1))
-    done
 }
 child= silent=
 slow="--center 159 --isa base --threads 1 --slab 2"
