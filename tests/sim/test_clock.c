@@ -155,7 +155,8 @@ static void engines_overlap(void **state)
     sim_config config;
     sim_config_init(&config);
     config.jitter = 0;
-    config.device[0] = (sim_device_config){1 << 20, 1e9, 1e9, 1e9, 0, {0}};
+    config.device[0] = (sim_device_config){
+        .memory = 1 << 20, .items_per_second = 1e9, .upload = 1e9, .download = 1e9};
     motet_context *c = sim_context(&config, "sim:0");
     dev *d = sim_dev(c, 0);
     dev_stream *s[2];
