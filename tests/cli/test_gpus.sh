@@ -116,10 +116,11 @@ for gpus in 1 2; do
 done
 FAKE_CUDA_TRAP=40
 export FAKE_CUDA_TRAP
-refused 4 'cuda:' ct recon large.h5 -o w.npy --center 31.5 --slab 2 --overwrite --devices cuda --supervise no -q
-unset FAKE_CUDA_TRAP
-nothing_but scan.h5 large.h5 volume.npy v.npy w.npy
 rm w.npy
+timeout 120 "$MOTET" ct recon large.h5 -o w.npy --center 31.5 --slab 2 --devices cuda --supervise no -q >out.txt 2>err.txt
+[ $? = 4 ] && tail -1 err.txt | grep -q 'no device is left' || bad "a trap, and nothing else to go on with: $(cat err.txt)"
+unset FAKE_CUDA_TRAP
+nothing_but scan.h5 large.h5 volume.npy v.npy
 
 # One that hangs is given up after its deadline, by a process that ends for that; its parent killed, it ends as well.
 export FAKE_CUDA_DEVICES=1 FAKE_CUDA_HANG=40

@@ -54,7 +54,7 @@ static void weights_are_kept_replaced_and_forgotten(void **state)
     assert_int_equal(rt_weights_of(c, got, RT_WEIGHTINGS), 1);
     assert_string_equal(got[0].operation, "toy");
     char name[16];
-    for (int i = 2; i < RT_WEIGHTINGS; i++) {
+    for (int i = 2; i < RT_WEIGHTINGS - 1; i++) { /* the last is for what is usual */
         snprintf(name, sizeof name, "op%d", i);
         assert_ok(c, motet_context_weights(c, name, 2, (const double[]){1, 3}));
     }
