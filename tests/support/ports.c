@@ -4,171 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kern/accumulate.h"
+#include "support/ports.k.h"
+#include "support/toy.h"
+#include "support/toy_kernels.h"
 
-typedef struct ports_args {
-    rt_view port[RT_PORTS];
-    int64_t first[2], count[2];
-    int64_t stream_first, stream_count;
-    int first_block;
-} ports_args;
-
-static atomic_int mistakes;
-int ports_mistakes(void) { return atomic_exchange(&mistakes, 0); }
+int ports_mistakes(void) { return toy_mistakes(); }
 static atomic_int makes;
 int ports_makes(void) { return atomic_exchange(&makes, 0); }
 
-/* Where element (i, j) is; a dummy if the view does not hold it. */
-static void *at(const rt_view *v, size_t element, int64_t i, int64_t j)
-{
-    static int64_t nowhere[16];
-    const int64_t index[2] = {i, j};
-    int64_t offset = 0;
-    for (int axis = 0; axis < 2; axis++) {
-        const int64_t k = index[axis] - v->first[axis];
-        if (k < 0 || (k >= v->count[axis] && (axis == 0 || v->count[1]))) {
-            atomic_fetch_add(&mistakes, 1);
-            return nowhere;
-        }
-        offset += k * v->stride[axis];
-    }
-    return (char *)v->data + (size_t)offset * element;
-}
-static float *f32(const rt_view *v, int64_t i, int64_t j) { return at(v, sizeof(float), i, j); }
-static int64_t *i64(const rt_view *v, int64_t i, int64_t j) { return at(v, sizeof(int64_t), i, j); }
-
-/* Kernels: an item is an element of the box, or a row of it. */
-
-enum { IN, WITH, BEGIN, END, OUT, FIXED, STREAM, ALSO };
-
-#define ITEMS(a, i, j)                                                                             \
-    for (int64_t item = begin, i, j; item < end; item++)                                           \
-        if ((i = (a)->first[0] + item / (a)->count[1], j = (a)->first[1] + item % (a)->count[1], 1))
-
-static void ports_listed(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_args *a = p;
-    ITEMS(a, i, j)
-    *f32(&a->port[OUT], i, j) =
-        *f32(&a->port[IN], i, j) * (1 + (float)i * 0.125f) + *f32(&a->port[WITH], j, i);
-}
-
-static void ports_rows(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_args *a = p;
-    for (int64_t i = a->first[0] + begin; i < a->first[0] + end; i++) {
-        const int64_t from = *i64(&a->port[BEGIN], i, 0), to = *i64(&a->port[END], i, 0);
-        for (int64_t k = from; k < to; k++) {
-            *f32(&a->port[OUT], k, 0) = *f32(&a->port[IN], i, (k - from) % a->port[IN].count[1]);
-            *f32(&a->port[OUT], k, 1) = (float)(k - from);
-        }
-    }
-}
-
-static void ports_sums(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_args *a = p;
-    for (int64_t i = a->first[0] + begin; i < a->first[0] + end; i++) {
-        float sum = 0;
-        const int64_t from = *i64(&a->port[BEGIN], i, 0), to = *i64(&a->port[END], i, 0);
-        for (int64_t k = from; k < to; k++) sum += *f32(&a->port[IN], 1, k);
-        *f32(&a->port[OUT], i, 0) = sum;
-    }
-}
-
-enum { BINS = 7 };
-static int64_t bin_of(float x) { return (int64_t)(k_f32_bits(x) % BINS); }
-
-static void ports_count(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_args *a = p;
-    ITEMS(a, i, j)
-    k_add_i64(i64(&a->port[OUT], bin_of(*f32(&a->port[IN], i, j)), 0),
-              i * a->port[WITH].count[1] + j);
-}
-
-static void ports_limbs(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_args *a = p;
-    ITEMS(a, i, j)
-    {
-        int64_t limb[K_LIMBS_FLOAT] = {0};
-        k_limbs_add_float(limb, *f32(&a->port[IN], i, j));
-        for (int k = 0; k < K_LIMBS_FLOAT; k++) k_add_i64(i64(&a->port[OUT], j, k), limb[k]);
-    }
-}
-
-/* Terms in ascending order, whatever the blocks. */
-static void ports_source_sum(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_args *a = p;
-    ITEMS(a, i, j)
-    {
-        float *out = f32(&a->port[OUT], i, j);
-        if (a->first_block) *out = *f32(&a->port[IN], i, j) + *f32(&a->port[FIXED], 2, 3);
-        for (int64_t k = a->stream_first; k < a->stream_first + a->stream_count; k++)
-            *out += *f32(&a->port[WITH], k, i) * *f32(&a->port[STREAM], k, j);
-    }
-}
-
-static void ports_made(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_args *a = p;
-    ITEMS(a, i, j)
-    {
-        float *out = f32(&a->port[OUT], i, j);
-        if (a->first_block) *out = 0;
-        for (int64_t k = a->stream_first; k < a->stream_first + a->stream_count; k++)
-            *out = (float)(*out + *f32(&a->port[WITH], k, i) *
-                                      *(double *)at(&a->port[STREAM], sizeof(double), k, j));
-    }
-}
-
-/* One item is an element of the block that arrived. */
-typedef struct ports_make_args {
-    rt_view raw, made, with;
-} ports_make_args;
-
-static void ports_make(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_make_args *a = p;
-    for (int64_t item = begin; item < end; item++) {
-        const int64_t k = a->raw.first[0] + item / a->raw.count[1];
-        const int64_t j = a->raw.first[1] + item % a->raw.count[1];
-        *(double *)at(&a->made, sizeof(double), k, j) =
-            (double)*f32(&a->raw, k, j) * *f32(&a->with, j, 0);
-    }
-}
-
-SIM_KERNEL(ports_source_sum, ports_args)
-SIM_KERNEL(ports_made, ports_args)
-SIM_KERNEL(ports_make, ports_make_args)
-static void ports_twice(const void *p, int64_t begin, int64_t end, void *scratch)
-{
-    (void)scratch;
-    const ports_args *a = p;
-    ITEMS(a, i, j)
-    {
-        const float x = *f32(&a->port[IN], i, j);
-        *f32(&a->port[OUT], i, j) = 2 * x;
-        *f32(&a->port[ALSO], i, j) = x;
-    }
-}
-
-SIM_KERNEL(ports_twice, ports_args)
-SIM_KERNEL(ports_listed, ports_args)
-SIM_KERNEL(ports_rows, ports_args)
-SIM_KERNEL(ports_sums, ports_args)
-SIM_KERNEL(ports_count, ports_args)
-SIM_KERNEL(ports_limbs, ports_args)
+enum {
+    IN = PORTS_IN,
+    WITH = PORTS_WITH,
+    BEGIN = PORTS_BEGIN,
+    END = PORTS_END,
+    OUT = PORTS_OUT,
+    FIXED = PORTS_FIXED,
+    STREAM = PORTS_STREAM,
+    ALSO = PORTS_ALSO
+};
+_Static_assert((int)PORTS_VIEWS == (int)RT_PORTS, "kernels see every port");
 
 static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const void *user)
 {
@@ -177,7 +31,7 @@ static motet_status enqueue(const rt_chunk *chunk, const rt_queue *queue, const 
                     .stream_first = chunk->stream_first,
                     .stream_count = chunk->stream_count,
                     .first_block = chunk->first_block};
-    memcpy(a.port, chunk->port, sizeof a.port);
+    for (int i = 0; i < RT_PORTS; i++) a.port[i] = toy_view_of(&chunk->port[i]);
     return rt_launch(queue, user, &a, a.count[0] * a.count[1]);
 }
 
@@ -241,7 +95,7 @@ static void make_listed(motet_context *c, int64_t n, int64_t m, ports_case *p)
     p->out = floats(c, n, m, 3);
     p->list = numbers(n, n + 3, 5);
     p->other = numbers(n, n + 1, 6);
-    p->op.name = "ports.listed", p->op.user = &ports_listed_kernel;
+    p->op.name = "ports.listed", p->op.user = &K_ports_listed;
     p->op.port[IN] = read_port("in", p->array[0], 0, 1);
     p->op.port[IN].list = p->list, p->op.port[IN].list_count = n;
     p->op.port[WITH] = read_port("with", p->array[1], 1, 0);
@@ -260,7 +114,7 @@ static void make_rows(motet_context *c, int64_t n, int64_t m, ports_case *p)
     ragged(c, p, n);
     p->array[0] = floats(c, n, m, 1);
     p->out = floats(c, p->offset[n], 2, 2);
-    p->op.name = "ports.rows", p->op.user = &ports_rows_kernel;
+    p->op.name = "ports.rows", p->op.user = &K_ports_rows;
     p->op.port[IN] = read_port("in", p->array[0], 0, 0);
     p->op.port[OUT] =
         (rt_port){.name = "out", .array = p->out, .access = RT_WRITE, .offset = p->offset};
@@ -280,7 +134,7 @@ static void make_sums(motet_context *c, int64_t n, int64_t m, ports_case *p)
     const int64_t total = p->offset[n];
     p->array[0] = floats(c, 2, total, 1);
     p->out = floats(c, n, 1, 2);
-    p->op.name = "ports.sums", p->op.user = &ports_sums_kernel;
+    p->op.name = "ports.sums", p->op.user = &K_ports_sums;
     p->op.port[IN] = read_port("in", p->array[0], 1, 0);
     p->op.port[IN].offset = p->offset;
     p->op.port[OUT] = (rt_port){.name = "out", .array = p->out, .access = RT_WRITE};
@@ -293,8 +147,8 @@ static void make_sums(motet_context *c, int64_t n, int64_t m, ports_case *p)
 static void make_count(motet_context *c, int64_t n, int64_t m, ports_case *p)
 {
     p->array[0] = floats(c, n, m, 1);
-    p->out = integers(c, 1, BINS, 0);
-    p->op.name = "ports.count", p->op.user = &ports_count_kernel;
+    p->out = integers(c, 1, PORTS_BINS, 0);
+    p->op.name = "ports.count", p->op.user = &K_ports_count;
     p->op.port[IN] = read_port("in", p->array[0], 0, 1);
     p->op.port[WITH] = read_port("whole", p->array[0], RT_WHOLE, RT_WHOLE);
     p->op.port[OUT] =
@@ -302,14 +156,14 @@ static void make_count(motet_context *c, int64_t n, int64_t m, ports_case *p)
     const float *in = p->array[0]->data;
     int64_t *out = p->expected = malloc(p->out->bytes + 1);
     memcpy(out, p->out->data, p->out->bytes);
-    for (int64_t i = 0; i < n * m; i++) out[bin_of(in[i])] += i;
+    for (int64_t i = 0; i < n * m; i++) out[ports_bin(in[i])] += i;
 }
 
 static void make_limbs(motet_context *c, int64_t n, int64_t m, ports_case *p)
 {
     p->array[0] = floats(c, n, m, 1);
     p->out = integers(c, 2, m, K_LIMBS_FLOAT);
-    p->op.name = "ports.limbs", p->op.user = &ports_limbs_kernel;
+    p->op.name = "ports.limbs", p->op.user = &K_ports_limbs;
     p->op.port[IN] = read_port("in", p->array[0], 0, 1);
     p->op.port[OUT] = (rt_port){.name = "out",
                                 .array = p->out,
@@ -369,7 +223,7 @@ static void make_source(motet_context *c, int64_t n, int64_t m, ports_case *p)
     p->array[2] = floats(c, 3, 41, 3);
     p->array[3] = floats(c, TERMS, m, 4);
     p->out = floats(c, n, m, 5);
-    p->op.name = "ports.source", p->op.user = &ports_source_sum_kernel;
+    p->op.name = "ports.source", p->op.user = &K_ports_source_sum;
     p->op.stream_extent = TERMS;
     p->op.port[IN] = read_port("in", p->array[0], 0, 1);
     p->op.port[IN].halo = 2; /* for nothing, but it comes */
@@ -392,8 +246,9 @@ static motet_status make_block(const rt_chunk *chunk, const rt_view *raw, const 
 {
     (void)user;
     makes++;
-    const ports_make_args a = {*raw, *made, chunk->port[FIXED]};
-    return rt_launch(queue, &ports_make_kernel, &a, raw->count[0] * raw->count[1]);
+    const ports_make_args a = {toy_view_of(raw), toy_view_of(made),
+                               toy_view_of(&chunk->port[FIXED])};
+    return rt_launch(queue, &K_ports_make, &a, raw->count[0] * raw->count[1]);
 }
 
 static void make_made(motet_context *c, int64_t n, int64_t m, ports_case *p)
@@ -403,7 +258,7 @@ static void make_made(motet_context *c, int64_t n, int64_t m, ports_case *p)
     p->array[1] = floats(c, m, 1, 3);
     p->array[2] = floats(c, TERMS, m, 4);
     p->out = floats(c, n, m, 5);
-    p->op.name = "ports.made", p->op.user = &ports_made_kernel;
+    p->op.name = "ports.made", p->op.user = &K_ports_made;
     p->op.stream_extent = TERMS;
     p->op.port[WITH] = stream_port("with", p->array[0], 1, RT_WHOLE);
     p->op.port[FIXED] = read_port("y", p->array[1], RT_WHOLE, RT_WHOLE);
@@ -470,7 +325,7 @@ static void make_sink(motet_context *c, int64_t n, int64_t m, ports_case *p)
     p->array[0] = floats(c, n, m, 1);
     p->array[1] = floats(c, n, m, 2);
     p->out = floats(c, n, m, 3);
-    p->op.name = "ports.sink", p->op.user = &ports_twice_kernel;
+    p->op.name = "ports.sink", p->op.user = &K_ports_twice;
     p->op.port[IN] = read_port("in", p->array[0], 0, 1);
     p->op.port[ALSO] =
         (rt_port){.name = "also", .array = p->array[1], .access = RT_WRITE, .cut = {0, 1}};

@@ -5,8 +5,7 @@
 
 #include "rt/run.h"
 #include "support/support.h"
-
-enum { TOY_CELLS = 37, TOY_HITS = 4, TOY_BINS = 9 };
+#include "support/toy_cover.k.h"
 
 typedef struct toy_cover {
     int64_t first;                /* sample of row 0 of the box */

@@ -6,8 +6,7 @@
 #include "rt/exchange.h"
 #include "rt/ragged.h"
 #include "support/support.h"
-
-enum { TOY_WIDTH = 3 };
+#include "support/toy_rows.k.h"
 
 /* Row i has wanted[i] entries (an array of int64 [rows]) of three int64 that depend on the row and
  * the entry's place in it. capacity 0: counted. */
