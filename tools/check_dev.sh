@@ -31,5 +31,7 @@ says 1 "build takes no argument 'extra'" --yes build extra
 says 1 "no folder 'src/nowhere'" coverage nowhere
 says 1 "no configuration 'gc'; there are: gcc clang asan tsan msan" test --only clang,gc
 says 1 '--only needs names' test --only
+says 1 '--sanitizer needs a name' test-gpu --sanitizer
+command -v nvidia-smi >out || says 1 '--build-only makes build/gpu-run' test-gpu
 [ $failed = 0 ] && echo "./dev answers"
 exit $failed

@@ -25,7 +25,7 @@ while read -r name function; do
     *) source=tests/$kind/test_$rest.c ;;
     esac
     grep -qw -- "$function" "$source" || complain "$source has no test function $function"
-done < <(grep -hE '^\| ([A-Z]+-)?[0-9]' $page docs/peers.md | grep -oE '`(unit|sim|fault|prop|golden|fuzz|cli|model|check)\.[A-Za-z0-9_.]+(: [a-z0-9_]+)?`' | tr -d '`:' | sort -u)
+done < <(grep -hE '^\| ([A-Z]+-)?[0-9]' $page docs/peers.md | grep -oE '`(unit|sim|fault|prop|golden|fuzz|cli|gpu|model|check)\.[A-Za-z0-9_.]+(: [a-z0-9_]+)?`' | tr -d '`:' | sort -u)
 [ $cited -gt 0 ] || complain "it cites no test"
 
 for list in CT:61 RF:126 GEM:58 PAULI:54; do

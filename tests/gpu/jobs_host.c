@@ -1,4 +1,0 @@
-/* jobs.c with the kernels of the CPU. */
-#include "jobs.h"
-
-const motet_allocator jobs_allocator = {NULL, NULL, NULL};
