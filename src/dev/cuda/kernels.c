@@ -48,8 +48,11 @@ static motet_status find_blocks(cuda_device *d, const char *name, cuda_kernel *k
     k->shape.threads = shape[0];
     k->shape.items = shape[1];
     k->shape.shared = shape[2];
-    return CUDA(d, cuFuncSetAttribute, k->blocks, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                k->shape.shared);
+    /* A GPU with less shared memory than that runs the items. */
+    const CUresult result = d->driver->cuFuncSetAttribute(
+        k->blocks, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, k->shape.shared);
+    if (result == CUDA_ERROR_INVALID_VALUE) k->blocks = NULL;
+    return k->blocks ? cuda_check(d, result, "cuFuncSetAttribute") : MOTET_OK;
 }
 
 /* Asking for an attribute has the code of the function loaded now, where it would be at its first
