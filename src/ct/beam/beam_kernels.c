@@ -24,10 +24,3 @@ K_DEFINE_FAST(ct_rays_backproject, ct_rays_backproject_range)
 K_DEFINE_BLOCKS(ct_columns_project, ct_columns_project_block, CT_GPU_THREADS, CT_GPU_ITEMS,
                 CT_GPU_SHARED, 2)
 #endif
-
-/* Its tiles need more shared memory than other GPUs have. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
-#include "ct/beam/columns_backproject_cuda.h"
-K_DEFINE_BLOCKS(ct_columns_backproject, ct_columns_backproject_block, CT_BLOCK_THREADS,
-                CT_COLUMNS_TILE, (int32_t)sizeof(ct_block_shared), 1)
-#endif
