@@ -98,9 +98,9 @@ rt_view pipe_view(const rt_port *p, void *data, const pipe_box *held, const pipe
     return view_of(p, p->array->type, data, held, part);
 }
 
-rt_view pipe_view_made(const rt_port *p, void *data, const pipe_box *part)
+rt_view pipe_view_made(const rt_port *p, void *data, const pipe_box *held, const pipe_box *part)
 {
-    return view_of(p, p->made_type, data, part, part);
+    return view_of(p, p->made_type, data, held, part);
 }
 
 dev_access pipe_access(const rt_port *p, motet_type type, const rt_view *v)

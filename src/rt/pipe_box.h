@@ -23,7 +23,7 @@ int64_t pipe_box_piece(const rt_port *port, const pipe_box *box, int64_t from, i
 /* `part` of a port in memory where `held`, which contains it, lies without gaps. */
 rt_view pipe_view(const rt_port *port, void *data, const pipe_box *held, const pipe_box *part);
 /* The same of what the port's transform makes. */
-rt_view pipe_view_made(const rt_port *port, void *data, const pipe_box *part);
+rt_view pipe_view_made(const rt_port *port, void *data, const pipe_box *held, const pipe_box *part);
 /* What a chunk touches through a view of elements of `type`: rows, where it has one stride beside
  * the elements' own; else all from the first to the last element. */
 dev_access pipe_access(const rt_port *port, motet_type type, const rt_view *view);

@@ -99,7 +99,7 @@ static motet_status alloc(rt_device *one, rt_pool_kind kind, size_t bytes, dev_m
 motet_status rt_pool_alloc(motet_context *c, rt_device *one, rt_pool_kind kind, size_t bytes,
                            int64_t limit, dev_memory *out)
 {
-    const int64_t taken = atomic_load(&one->taken);
+    const int64_t taken = atomic_load(&one->taken) + (int64_t)one->info.memory_context;
     if (kind == RT_POOL_ARENA && (taken > limit || (int64_t)bytes > limit - taken))
         flush(c, one, RT_POOL_ARENA);
     const motet_status st = alloc(one, kind, bytes, out);

@@ -7,6 +7,10 @@
  * that the rows see of the next 4 columns are copied to shared memory while the sums of the last 4
  * are made. A vector whose rows are all beyond the ends of the columns is left out.
  *
+ * fminf and fmaxf stand for comparisons here. They differ from those in the sign of a zero alone,
+ * where one end of a chord is 0 (its middle and length are the same then) or a part of it is; a
+ * part that is no number becomes 0 in both.
+ *
  * Every warp is on its own; there are no barriers of the block and no atomics. Rows see the chords
  * in the order of the item, and make of each what the item makes. Cells outside the volume are 0
  * here, which adds nothing to a sum that the item would not change. */

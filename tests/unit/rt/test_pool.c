@@ -142,6 +142,27 @@ static void idle_memory_makes_room_on_a_device(void **state)
 }
 
 /* The same on the host: for private copies, staging, arrays and anything else. */
+/* What opening the device took counts, too. */
+static void idle_memory_makes_room_beside_the_context(void **state)
+{
+    (void)state;
+    sim_config config;
+    sim_config_init(&config);
+    config.device[0].context = 3000;
+    motet_context *c = sim_context(&config, "sim:0");
+    rt_device *one = &c->devices->set[0];
+    dev_memory a, b;
+    assert_ok(c, rt_pool_take(c, one, RT_POOL_ARENA, 4096, 10000, &a));
+    rt_pool_give(c, one, RT_POOL_ARENA, &a);
+    assert_ok(c, rt_pool_take(c, one, RT_POOL_ARENA, 2000, 10000, &b));
+    assert_int_equal(atomic_load(&one->taken), 4096 + 2000); /* there was room */
+    rt_pool_give(c, one, RT_POOL_ARENA, &b);
+    assert_ok(c, rt_pool_take(c, one, RT_POOL_ARENA, 3000, 10000, &a));
+    assert_int_equal(atomic_load(&one->taken), 3000);
+    rt_pool_give(c, one, RT_POOL_ARENA, &a);
+    motet_context_free(c);
+}
+
 static void idle_memory_makes_room_on_the_host(void **state)
 {
     (void)state;
@@ -239,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_block_that_is_used_again_is_fresh),
         cmocka_unit_test(zeroed_memory_of_the_host_is_zero_whatever_it_held),
         cmocka_unit_test(idle_memory_makes_room_on_a_device),
+        cmocka_unit_test(idle_memory_makes_room_beside_the_context),
         cmocka_unit_test(idle_memory_makes_room_on_the_host),
         cmocka_unit_test(nothing_is_kept_of_a_lost_device),
         cmocka_unit_test(no_block_is_shared_by_runs_at_once),
