@@ -177,6 +177,11 @@ const char *test_path(const char *name)
     static char *kept[4096];
     static size_t count;
     if (asprintf(&path, "%s/%s", test_folder(), name) < 0) exit(1);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(kept[i], path)) {
+            free(path);
+            return kept[i];
+        }
     if (count < sizeof kept / sizeof *kept) kept[count++] = path;
     return path;
 }
