@@ -138,12 +138,12 @@ static void give_back(cuda_device *d)
     const cuda_driver *driver = d->driver;
     cuda_release(&d->base, &d->health_device);
     cuda_release(&d->base, &d->health_host);
+    cuda_trim(&d->base);
     if (!cuda_enter_still(d)) return;
     for (dev_stream *s = d->left; s; s = s->next) {
         for (cuda_scratch *of = s->scratch; of; of = of->next) driver->cuMemFree_v2(of->data);
         driver->cuStreamDestroy_v2(s->stream);
     }
-    cuda_scratch_free(d);
     if (d->own) driver->cuStreamDestroy_v2(d->own);
     if (d->module) driver->cuModuleUnload(d->module);
     cuda_leave(d);
@@ -345,6 +345,7 @@ const dev_table dev_cuda = {
     .memory_name = memory_name,
     .host_access = host_access,
     .end = end,
+    .trim = cuda_trim,
     .absence = cuda_absence,
     .uuid = cuda_uuid,
 };

@@ -110,7 +110,7 @@ motet_status cuda_kernels_load(cuda_device *device);
 /* Items that run at once, each with scratch of its own. */
 int cuda_workers(const cuda_device *device);
 motet_status cuda_kernel_launch(dev_stream *stream, const dev_launch *launch);
-void cuda_scratch_free(cuda_device *device);
+size_t cuda_trim(dev *device); /* scratch that no stream has; in any context */
 
 /* queue.c */
 motet_status cuda_stream_create(dev *device, dev_stream **out);

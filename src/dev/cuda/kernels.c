@@ -140,14 +140,23 @@ static motet_status take_scratch(dev_stream *s, size_t bytes)
     return MOTET_OK;
 }
 
-void cuda_scratch_free(cuda_device *d)
+size_t cuda_trim(dev *device)
 {
-    for (cuda_scratch *s = d->spare, *next; s; s = next) {
-        next = s->next;
-        if (!atomic_load(&d->lost)) d->driver->cuMemFree_v2(s->data);
-        mem_free(d->base.context, s);
-    }
+    cuda_device *d = (cuda_device *)device;
+    size_t bytes = 0;
+    if (!cuda_enter_still(d)) return 0;
+    pthread_mutex_lock(&d->lock);
+    cuda_scratch *all = d->spare;
     d->spare = NULL;
+    pthread_mutex_unlock(&d->lock);
+    for (cuda_scratch *s = all, *next; s; s = next) {
+        next = s->next;
+        bytes += s->bytes;
+        d->driver->cuMemFree_v2(s->data);
+        mem_free(device->context, s);
+    }
+    cuda_leave(d);
+    return bytes;
 }
 
 static const cuda_kernel *kernel_of(const cuda_device *d, const k_kernel *kernel)

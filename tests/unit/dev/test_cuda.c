@@ -275,8 +275,12 @@ static void scratch_belongs_to_one_stream(void **state)
     assert_ok(c, CUDA->stream_create(d, &s[0]));
     assert_ok(c, CUDA->launch(s[0], &l));
     assert_int_equal(cuda_counts().allocations, before);
+    assert_true(CUDA->trim(d) > 0); /* what no stream has; the other goes with its stream */
+    assert_int_equal(CUDA->trim(d), 0);
     wait_empty(c, d, s[0]);
     CUDA->stream_free(s[0]);
+    assert_true(CUDA->trim(d) > 0);
+    assert_int_equal(CUDA->trim(d), 0);
     CUDA->release(d, &words);
     without_device(c, d);
 }
